@@ -1,0 +1,36 @@
+# One library per folder: kforge_library(NAME SOURCES a.cc b.cc DEPS base fmt::fmt TESTS a_test.cc).
+# The library of folder src/x is kf_x; its tests become the program x_test, one CTest entry per test case.
+# Sources are listed by hand, so that a forgotten file is a link error and not a silent one.
+
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+add_library(kf_options INTERFACE)
+target_include_directories(kf_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_options(kf_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers)
+
+function(kforge_tests name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE kf_options ${arg_DEPS} GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE KFORGE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" KFORGE_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 600)
+endfunction()
+
+function(kforge_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;TESTS" ${ARGN})
+  add_library(kf_${name} STATIC ${arg_SOURCES})
+  target_link_libraries(kf_${name} PUBLIC kf_options ${arg_DEPS})
+  if(arg_TESTS)
+    kforge_tests(${name}_test SOURCES ${arg_TESTS} DEPS kf_${name})
+  endif()
+endfunction()

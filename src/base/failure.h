@@ -1,0 +1,78 @@
+// How a candidate program fails: a value that is stored, shown to people and fed back to agents.
+// Each alternative has only the fields that mean something for it.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/result.h"
+
+namespace kforge {
+
+struct NoProgram {
+  std::string reason;  // why no program could be taken from the reply or file
+};
+struct CompileError {
+  std::string log;  // the compiler's own lines, trimmed to what helps
+};
+struct Crash {
+  std::string how;    // "SIGSEGV: wrote 0 bytes past the end of output y"
+  std::string stderr_tail;
+};
+struct Timeout {
+  std::string stage;  // "compile", "load", "check call 3", ...
+  double limit_seconds = 0;
+};
+struct WrongShape {
+  std::string reason;
+};
+struct WrongValue {
+  std::string gate;      // name of the gate that saw it, such as "accuracy"
+  std::string reason;    // one sentence with the figures
+  std::string evidence;  // JSON: worst elements, pattern, first wrong index, input kind, seed
+};
+struct Rejected {
+  std::string gate;
+  std::string reason;
+  std::string evidence;  // JSON
+};
+
+using Failure = std::variant<NoProgram, CompileError, Crash, Timeout, WrongShape, WrongValue, Rejected>;
+
+// "no_program", "compile_error", "crash", "timeout", "wrong_shape", "wrong_value", "rejected".
+std::string_view outcome_name(const Failure& failure);
+// The gate that refused it, or "" where no gate was involved.
+std::string_view gate_name(const Failure& failure);
+// One human sentence or, for CompileError, the log.
+std::string reason_text(const Failure& failure);
+// JSON text, "" when there is none.
+std::string_view evidence_json(const Failure& failure);
+
+// A step gives its record, or the candidate's failure, or (outer) an error of the machinery.
+template <class T>
+using Step = Result<std::expected<T, Failure>>;
+
+// return candidate_failed(Crash{...}); from a function that returns Step<anything>.
+struct FailedStep {
+  Failure failure;
+  template <class T>
+  operator std::expected<std::expected<T, Failure>, Error>() && {
+    return std::expected<T, Failure>(std::unexpected(std::move(failure)));
+  }
+};
+inline FailedStep candidate_failed(Failure failure) { return {std::move(failure)}; }
+
+}  // namespace kforge
+
+// KF_STEP(auto build, build_candidate(...)) inside a function that returns Step<X>: leaves it at the first
+// error or failure.
+#define KF_STEP(declaration, expression)                                       \
+  auto KF_CONCAT(kf_step_, __LINE__) = (expression);                           \
+  if (!KF_CONCAT(kf_step_, __LINE__))                                          \
+    return std::unexpected(KF_CONCAT(kf_step_, __LINE__).error());             \
+  if (!KF_CONCAT(kf_step_, __LINE__)->has_value())                             \
+    return ::kforge::candidate_failed(KF_CONCAT(kf_step_, __LINE__)->error()); \
+  declaration = std::move(**KF_CONCAT(kf_step_, __LINE__))

@@ -1,0 +1,130 @@
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/fd.h"
+
+namespace kforge {
+namespace {
+
+Result<void> write_all(int fd, std::string_view content, const fs::path& path) {
+  while (!content.empty()) {
+    ssize_t n = ::write(fd, content.data(), content.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0)
+      return std::unexpected(Error{fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)),
+                                   errno == ENOSPC ? "free some disk space and run the command again" : ""});
+    content.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return {};
+}
+
+fs::path binary_folder() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+}  // namespace
+
+Result<std::string> read_file(const fs::path& path, std::size_t limit) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return fail("cannot read {}: {}", path.string(), std::strerror(errno));
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return fail("cannot read {}: {}", path.string(), std::strerror(errno));
+  if (S_ISDIR(info.st_mode)) return fail("cannot read {}: it is a folder", path.string());
+  std::string content;
+  content.reserve(std::min<std::size_t>(static_cast<std::size_t>(info.st_size) + 1, limit));
+  char buffer[1 << 16];
+  for (;;) {
+    ssize_t n = ::read(fd.get(), buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail("cannot read {}: {}", path.string(), std::strerror(errno));
+    if (n == 0) return content;
+    if (content.size() + static_cast<std::size_t>(n) > limit)
+      return fail("{} is larger than the limit of {} bytes", path.string(), limit);
+    content.append(buffer, static_cast<std::size_t>(n));
+  }
+}
+
+Result<void> write_file_atomic(const fs::path& path, std::string_view content, int mode) {
+  std::string temporary = path.string() + ".tmp-XXXXXX";
+  Fd fd(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!fd.valid())
+    return fail("cannot create a file in {}: {}", path.parent_path().string(), std::strerror(errno));
+  auto written = write_all(fd.get(), content, path);
+  if (written && (::fchmod(fd.get(), static_cast<mode_t>(mode)) != 0 || ::fdatasync(fd.get()) != 0))
+    written = fail("cannot write {}: {}", path.string(), std::strerror(errno));
+  if (written && ::rename(temporary.c_str(), path.c_str()) != 0)
+    written = fail("cannot write {}: {}", path.string(), std::strerror(errno));
+  if (!written) ::unlink(temporary.c_str());
+  return written;
+}
+
+TempDir::~TempDir() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+Result<TempDir> TempDir::create(int mode) {
+  std::error_code error;
+  fs::path parent = fs::temp_directory_path(error);
+  if (error) return fail("no usable temporary folder: {}", error.message());
+  std::string name = (parent / "kforge-XXXXXX").string();
+  if (!::mkdtemp(name.data())) return fail("cannot create a folder in {}: {}", parent.string(), std::strerror(errno));
+  TempDir dir;
+  dir.path_ = name;
+  if (::chmod(name.c_str(), static_cast<mode_t>(mode)) != 0)
+    return fail("cannot set permissions of {}: {}", name, std::strerror(errno));
+  return dir;
+}
+
+Result<fs::path> kforge_home() {
+  fs::path home;
+  if (const char* own = std::getenv("KFORGE_HOME"); own && *own) {
+    home = own;
+  } else if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data) {
+    home = fs::path(data) / "kforge";
+  } else if (const char* user = std::getenv("HOME"); user && *user) {
+    home = fs::path(user) / ".local/share/kforge";
+  } else {
+    return fail_with_remedy("set KFORGE_HOME to a folder that KForge may write",
+                            "no place for KForge's store: neither KFORGE_HOME nor HOME is set");
+  }
+  std::error_code error;
+  if (!fs::exists(home, error)) {
+    fs::create_directories(home, error);
+    if (!error) fs::permissions(home, fs::perms::owner_all, error);
+  }
+  if (error || ::access(home.c_str(), R_OK | X_OK) != 0)
+    return fail_with_remedy("set KFORGE_HOME to a folder that KForge may write",
+                            fmt::format("cannot use {} for KForge's store: {}", home.string(),
+                                        error ? error.message() : std::strerror(errno)));
+  return home;
+}
+
+Result<fs::path> data_root() {
+  if (const char* own = std::getenv("KFORGE_DATA"); own && *own) return fs::path(own);
+  fs::path installed = binary_folder().parent_path() / "share/kforge";
+  std::error_code ignored;
+  if (fs::exists(installed / "platforms", ignored)) return installed;
+  fs::path source = KFORGE_SOURCE_TREE;
+  if (fs::exists(source / "platforms", ignored)) return source;
+  return fail_with_remedy("set KFORGE_DATA to the folder that has platforms/ and tasks/",
+                          "KForge's data folders were not found");
+}
+
+Result<fs::path> helper_program(std::string_view name) {
+  fs::path folder = binary_folder();
+  for (const fs::path& path : {folder / name, folder.parent_path() / "libexec/kforge" / name}) {
+    if (::access(path.c_str(), X_OK) == 0) return path;
+  }
+  return fail_with_remedy("build or install KForge again",
+                          fmt::format("the helper program {} was not found beside the kforge binary", name));
+}
+
+}  // namespace kforge

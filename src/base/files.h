@@ -1,0 +1,50 @@
+// Whole-file reads and writes, temporary folders, and where KForge keeps things.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace kforge {
+
+namespace fs = std::filesystem;
+
+// Refuses files larger than `limit` bytes, so that a hostile file cannot exhaust memory.
+Result<std::string> read_file(const fs::path& path, std::size_t limit = std::size_t{1} << 31);
+
+// Written to a temporary name beside `path`, flushed, then renamed: a reader sees the old file or the whole
+// new one, also after a crash or on a full disk.
+Result<void> write_file_atomic(const fs::path& path, std::string_view content, int mode = 0644);
+
+// A fresh folder under the system's temporary folder, removed with its content when this object dies.
+class TempDir {
+ public:
+  TempDir() = default;
+  TempDir(TempDir&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TempDir& operator=(TempDir&& other) noexcept {
+    std::swap(path_, other.path_);
+    return *this;
+  }
+  ~TempDir();
+
+  // `mode` is the folder's permission: 0755 when an unprivileged child must read it.
+  static Result<TempDir> create(int mode = 0700);
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// $KFORGE_HOME, else $XDG_DATA_HOME/kforge, else ~/.local/share/kforge; created with mode 0700.
+Result<fs::path> kforge_home();
+
+// Folder that holds platforms/, tasks/, prompts/, python/: $KFORGE_DATA, else beside the installed binary
+// (<prefix>/share/kforge), else the source tree the binary was built from.
+Result<fs::path> data_root();
+
+// A helper program such as "kforge-runner": beside the kforge binary, else <prefix>/libexec/kforge.
+Result<fs::path> helper_program(std::string_view name);
+
+}  // namespace kforge

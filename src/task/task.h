@@ -1,0 +1,108 @@
+// A task: what is to be computed, on which shapes, from which values. Read from a folder (task.toml with
+// graph.onnx.txt or graph.onnx) or a bare .onnx file; docs/tasks.md describes the format.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "graph/cost.h"
+#include "graph/graph.h"
+
+namespace kforge {
+
+enum class Role : std::uint8_t {
+  kInput,   // new values in every call
+  kParam,   // fixed between calls: weights, and every initializer that is not folded
+  kInout,   // read and written in place; restored before every call, checked after it
+  kOutput,
+};
+std::string_view name_of(Role role);
+
+// How values of a tensor are drawn. `a` and `b` mean what the kind says.
+struct Distribution {
+  enum class Kind : std::uint8_t {
+    kUniform,      // in [a, b)
+    kNormal,       // mean a, deviation b
+    kPositive,     // uniform in [a, b), stays positive under every input kind (variances, second moments)
+    kInteger,      // whole numbers in [a, b): class labels, indices, steps. Never perturbed by input kinds
+    kProbability,  // rows of the last axis are positive and sum to 1
+    kLogProbability,
+    kSigns,        // -1 or +1
+    kMask,         // 1 with probability a, else 0
+    kFixed,        // the initializer's own values; other input kinds shuffle and scale them
+  };
+  Kind kind = Kind::kUniform;
+  double a = -1, b = 1;
+};
+
+// One tensor of the C signature.
+struct Argument {
+  std::string name;      // in the graph
+  std::string c_name;    // in task.h
+  std::string output;    // for kInout: the graph output that holds its new value
+  Role role = Role::kInput;
+  TensorType type;
+  Distribution distribution;
+};
+
+struct ShapeCase {
+  std::map<std::string, std::int64_t> dims;
+  double weight = 1;
+};
+
+struct Task {
+  std::string name;          // "gemm_scale_leakyrelu"
+  std::string suite;         // "fusion"; empty for a task given by path
+  std::string description;   // one line
+  std::string origin;        // "KernelBench level 2 #12" where the task follows one; else empty
+  std::string source_text;   // graph text, for people and agents
+  std::string content_hash;  // of task.toml and graph together
+  Graph graph;
+  std::vector<Argument> arguments;  // in C order: graph inputs, then initializers, then outputs
+  std::map<std::string, std::vector<ShapeCase>> shapes;  // "bench", "small", "odd", sometimes "full"
+  std::vector<std::string> notes;   // remarks printed with results ("algebraic collapse possible", ...)
+};
+
+// `spec` is a path to a folder or .onnx file, or a name looked up in the suites ("softmax" or "core/softmax").
+// A misspelt name gets the nearest ones.
+Result<Task> load_task(std::string_view spec);
+// Every task of the suites below data_root()/tasks, sorted; a task that does not load is an Error naming it.
+Result<std::vector<Task>> load_all_tasks(std::string_view suite = "");
+
+// A task with one shape case filled in: everything later steps need.
+struct BoundArgument {
+  std::string name, c_name, output;
+  Role role;
+  DType dtype;
+  Shape shape;
+  Distribution distribution;
+  // Largest value an integer-valued index may take + 1 where it indexes something (Gather, labels), else 0.
+  std::int64_t index_limit = 0;
+
+  std::size_t bytes() const;
+};
+
+struct BoundTask {
+  const Task* task = nullptr;  // outlives this
+  std::string shape_set;       // "bench"
+  ShapeCase shape_case;
+  Graph graph;                 // bound
+  std::vector<BoundArgument> arguments;
+  GraphCost cost;
+
+  std::string key() const;     // hash of content and dimensions: names caches
+};
+
+// An Error names the shape set that does not exist, or why the graph does not fit it.
+Result<BoundTask> bind_task(const Task& task, std::string_view shape_set, std::size_t case_index = 0);
+// A shape between `small` and `odd` that no file names, drawn from the seed (gate "generality").
+Result<BoundTask> bind_hidden_shape(const Task& task, std::uint64_t seed);
+
+// The header given to native candidates.
+std::string make_task_header(const BoundTask& task);
+
+}  // namespace kforge
