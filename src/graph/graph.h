@@ -104,6 +104,12 @@ Result<Graph> parse_graph_text(std::string_view text, std::string_view name_for_
 // no value or the node at which shapes do not fit.
 Result<Graph> bind_dims(const Graph& graph, const std::map<std::string, std::int64_t>& dims);
 
+// The graph as a binary ONNX model of opset 17; operators of domain "kforge" come as model-local functions, so
+// that any runtime can execute it.
+Result<std::string> to_onnx_model(const Graph& graph);
+// The graph as JSON (inputs, outputs, initializers without data, nodes with attributes, types), for Python.
+std::string to_json(const Graph& graph);
+
 // Readable listing: one line per value and node, with shapes.
 std::string print_graph(const Graph& graph);
 
