@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/failure.h"
-#include "run/arena.h"
+#include "run/tensor_memory.h"
 #include "sandbox/sandbox.h"
 
 namespace kforge {
@@ -58,7 +58,7 @@ class Contender {
 };
 
 // Starts the program, hands it the arenas and lets it load the candidate; prepare() is called once.
-Step<std::unique_ptr<Contender>> start_contender(const ContenderSpec& spec, const Arenas& arenas,
+Step<std::unique_ptr<Contender>> start_contender(const ContenderSpec& spec, const InputMemory& inputs,
                                                  std::chrono::milliseconds load_limit);
 
 }  // namespace kforge
