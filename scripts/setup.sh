@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# Installs the Debian packages KForge needs, and nothing when they are there already.
+#   scripts/setup.sh             what building and testing the core needs
+#   scripts/setup.sh platforms   also the extras: profilers, a second compiler, Python baselines in out/venv
+# Works as root, or as an ordinary user through sudo. An extra that cannot be had is named and left out; it
+# disables what it is for, never the build.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+core=(
+  build-essential cmake ninja-build pkg-config git
+  libonnx-dev libprotobuf-dev protobuf-compiler libdnnl-dev
+  libcurl4-openssl-dev nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev libspdlog-dev
+  libsqlite3-dev sqlite3 libssl-dev bubblewrap libseccomp-dev
+  libgtest-dev libgmock-dev libbenchmark-dev libonnx-testdata
+  clang-format clang-tidy-19
+)
+# package=what is missing without it
+extras=(
+  "clang-19=the compiler clang++-19 for kernels"
+  "llvm-19=llvm-mca and listings in profiles"
+  "lld-19=fast linking with clang"
+  "libomp-19-dev=OpenMP with clang"
+  "linux-perf=perf profiles"
+  "valgrind=callgrind profiles"
+  "libjemalloc2=a fair allocator for the torch baseline"
+  "python3-numpy=the Python baselines"
+  "python3-venv=the Python baselines"
+  "python3-torch=the torch baseline"
+  "libopenblas0-pthread=a fast BLAS for the torch baseline"
+)
+
+say() { printf 'setup: %s\n' "$*"; }
+
+if [ "$(id -u)" -eq 0 ]; then as_root=(); else as_root=(sudo); fi
+
+# Prints those of its arguments that are not installed: one dpkg-query for all of them.
+missing_of() {
+  local installed package
+  # dpkg-query fails when it does not know one of the names; what it knows it prints all the same.
+  installed=" $({ dpkg-query -W -f='${db:Status-Abbrev}${Package}\n' "$@" 2>/dev/null || true; } |
+    sed -n 's/^ii *//p' | tr '\n' ' ')"
+  for package in "$@"; do
+    [[ "$installed" == *" $package "* ]] || printf '%s\n' "$package"
+  done
+}
+
+need_root() {
+  [ ${#as_root[@]} -eq 0 ] || command -v sudo >/dev/null && return
+  say "these packages must be installed by root, and there is no sudo here: $*"
+  say "run as root: apt-get install --no-install-recommends $*"
+  exit 2
+}
+
+apt() {
+  ${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@"
+}
+
+# The package lists are fetched only when something is to be installed, and at most once.
+updated=no
+update_lists() {
+  [ "$updated" = yes ] && return
+  updated=yes
+  say "fetching the package lists (apt-get update)"
+  apt update >/dev/null || say "the package lists could not be fetched; going on with the ones here"
+}
+
+install() {
+  need_root "$@"
+  update_lists
+  say "installing: $*"
+  apt install -y --no-install-recommends "$@" >/dev/null
+}
+
+install_core() {
+  local missing
+  mapfile -t missing < <(missing_of "${core[@]}")
+  if [ ${#missing[@]} -eq 0 ]; then
+    say "all ${#core[@]} core packages are here"
+    return
+  fi
+  if ! install "${missing[@]}"; then
+    say "could not install: ${missing[*]}"
+    say "KForge is made for Debian 12; look at the messages of apt-get above"
+    exit 2
+  fi
+  say "core packages installed"
+}
+
+install_extras() {
+  local names=() entry missing
+  for entry in "${extras[@]}"; do names+=("${entry%%=*}"); done
+  mapfile -t missing < <(missing_of "${names[@]}")
+  if [ ${#missing[@]} -eq 0 ]; then
+    say "all ${#names[@]} extra packages are here"
+  elif ! install "${missing[@]}"; then
+    # One of them cannot be had: take the others one by one.
+    local package
+    for package in "${missing[@]}"; do
+      install "$package" && continue
+      for entry in "${extras[@]}"; do
+        [ "${entry%%=*}" = "$package" ] && say "without $package: no ${entry#*=}"
+      done
+    done
+  fi
+}
+
+# onnxruntime is not in Debian: it comes from PyPI into out/venv, which also sees Debian's numpy and torch.
+install_venv() {
+  local venv=out/venv
+  if [ -e "$venv/ready" ]; then
+    say "Python baselines are ready in $venv"
+    return
+  fi
+  say "making $venv with onnxruntime (from PyPI)"
+  mkdir -p out
+  if python3 -m venv --system-site-packages "$venv" &&
+    "$venv/bin/pip" install -q --disable-pip-version-check --timeout 20 --retries 1 'onnxruntime>=1.16,<2' &&
+    "$venv/bin/python" -c 'import onnxruntime'; then
+    touch "$venv/ready"
+    say "Python baselines are ready in $venv"
+  else
+    say "without onnxruntime: no onnxruntime baseline (PyPI could not be reached, or has none for this Python)"
+  fi
+}
+
+case "${1:-}" in
+  "") install_core ;;
+  platforms)
+    install_core
+    install_extras
+    install_venv
+    ;;
+  *)
+    echo "usage: scripts/setup.sh [platforms]" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,185 @@
+// The verdict on one kernel, as people, scripts and the store get it: `kforge eval` fills it, `show` and
+// `recheck` read it back. Fields that mean nothing for an outcome stay empty; they never hold a magic number.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "report/progress.h"
+
+namespace kforge {
+
+// A median with its bootstrap 95 % interval.
+struct TimeInterval {
+  double median = 0, lo = 0, hi = 0;
+};
+
+struct Speedup {
+  double value = 0, lo = 0, hi = 0;  // paired ratio, over 1 is faster than the baseline
+  std::string against;               // always named
+};
+
+struct BaselineResult {
+  std::string name;  // "onednn", "torch", the NAME of --baseline NAME=FILE
+  std::string what;  // "oneDNN 2.6.3, operator by operator, 2 threads"
+  TimeInterval time_ns;
+  std::optional<Speedup> speedup;         // of the kernel over this baseline
+  std::vector<std::string> failed_gates;  // printed with the task: a baseline goes through the gates too
+};
+
+struct AbsentBaselineNote {
+  std::string name, reason, remedy;
+};
+
+// What the values were like at the worst, over every input kind judged.
+struct ErrorFigures {
+  double max_abs = 0;   // |a - b|
+  double max_rel = 0;   // |a - b| / bound's scale
+  double rel_norm = 0;  // ||a - b|| / ||b||
+  double bound = 0;     // the policy's bound at the worst element
+};
+
+struct Roofline {
+  std::string bound;    // "compute", "memory", "L2", ...
+  double fraction = 0;  // achieved / attainable
+};
+
+enum class GateState : std::uint8_t { kPassed, kFailed, kSkipped, kFlagged };
+std::string_view name_of(GateState state);  // "passed", "failed", "skipped", "flagged"
+
+struct GateResult {
+  std::string name;  // "accuracy"
+  GateState state = GateState::kPassed;
+  std::string summary;   // one line
+  std::string evidence;  // JSON text, may be empty
+};
+
+struct BuildFigures {
+  double seconds = 0;  // of the compiler, also when the artefact came from the cache
+  bool from_cache = false;
+  std::string march;  // flag set
+  std::vector<std::string> command;
+  std::string log;  // warnings, trimmed
+};
+
+// Work done once per set of params by prepare(), outside the timed calls.
+struct SetupFigures {
+  double ns = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct Achieved {
+  double gflops = 0, gbytes_s = 0;
+};
+
+// KernelBench's own criterion, shown beside ours for tasks that come from there.
+struct KernelBenchCriterion {
+  bool passed = false;
+  double max_abs = 0, tolerance = 0;
+  std::string what;  // "allclose(atol=1e-4, rtol=1e-4), 5 random inputs"
+};
+
+// One shape of a weighted list; a plain shape set has exactly one.
+struct ShapeResult {
+  std::map<std::string, std::int64_t> dims;
+  double weight = 1;
+  std::optional<TimeInterval> time_ns;
+  std::optional<Speedup> speedup;
+};
+
+// Stored after the fact: a seed never leaves the trusted side while a candidate runs.
+struct SeedRecord {
+  std::string purpose;  // "check", "timed", "hidden shape"
+  std::uint64_t seed = 0;
+};
+
+// Raw paired samples, for `recheck` and for people who trust nothing else. Not printed; kept in the store.
+struct SampleSeries {
+  std::string contender;            // "candidate", "onednn"
+  std::vector<double> ns_per_call;  // round by round, in the order taken
+};
+
+struct EvalReport {
+  static constexpr std::string_view kSchema = "kforge.eval/1";
+
+  // What was judged.
+  std::string result_id;   // given by the store; empty before
+  std::string created_at;  // ISO 8601, UTC
+  std::string task;        // "core/softmax"
+  std::string task_hash;
+  std::string platform = "cpu";
+  std::string shape_set;  // "bench"
+  std::vector<ShapeResult> cases;
+  std::string kernel_path;         // as the user gave it
+  std::string kernel_hash;         // of the candidate's files
+  std::string precision = "fp32";  // policy
+  std::string arithmetic;          // what the candidate declares; empty: nothing declared
+  std::string cache = "cold";
+  int threads = 0;
+  bool general = false;  // claims any shape (and was judged so)
+  bool libraries_allowed = false;
+  bool check_only = false;  // --check: value gates only, nothing timed
+
+  // Verdict.
+  std::string outcome;             // "passed", or outcome_name() of the failure
+  std::string gate;                // the gate that refused it; empty otherwise
+  std::string reason;              // one sentence; for compile_error the compiler's lines
+  std::string evidence;            // JSON text of the refusal, may be empty
+  std::vector<GateResult> gates;   // in the order judged
+  std::vector<std::string> flags;  // "algebraic", "bitwise_reproducible", ...
+  std::optional<ErrorFigures> error;
+  std::optional<KernelBenchCriterion> kernelbench;
+
+  // Time. Empty when not passed or with --check.
+  std::optional<TimeInterval> time_ns;
+  std::string time_absent_reason;  // why time_ns is empty, where it is not obvious
+  std::vector<BaselineResult> baselines;
+  std::vector<AbsentBaselineNote> absent_baselines;
+  std::optional<Speedup> speedup;  // against the fastest baseline present
+  double spread = 0;               // (q3 - q1) / median of the kernel's samples
+  int rounds = 0;                  // samples per contender
+  std::string clock;               // "parent wall time, batches of 1 ms or more"
+
+  // Profile.
+  std::optional<Roofline> roofline;
+  std::optional<Achieved> achieved;
+  std::optional<SetupFigures> setup;    // nothing when the kernel has no prepare()
+  std::uint64_t peak_memory_bytes = 0;  // 0: not known
+  double thread_use = 0;                // cpu seconds / (wall seconds * threads); 0: not known
+  double flops = 0, bytes = 0;          // of the task, from the graph
+
+  // How it was done.
+  std::optional<BuildFigures> build;
+  std::string sandbox;       // "bubblewrap", "landlock", "none"
+  std::string machine;       // id()
+  std::string machine_text;  // "Intel Xeon ..., 2 threads"
+  std::string kforge_version;
+  std::vector<std::string> notes;   // remarks of the task and of the run
+  std::vector<std::string> advice;  // what to do next, one line each
+  std::vector<SeedRecord> seeds;
+  std::vector<SampleSeries> samples;  // only in the stored document
+
+  bool passed() const { return outcome == "passed"; }
+};
+
+// The whole document, one JSON object; docs/cli.md lists its fields. `with_samples` adds the raw series (the
+// store).
+std::string to_json(const EvalReport& report, bool with_samples = false);
+// Reads what to_json wrote; unknown fields are ignored, a missing or wrong one is an Error that names it.
+Result<EvalReport> eval_report_from_json(std::string_view text);
+
+struct TerminalStyle {
+  bool colour = false;
+  bool explain = false;  // --explain: every gate with its evidence, every baseline with what it is
+  int width = 100;
+};
+// Colour when standard output is a terminal and NO_COLOR is unset.
+TerminalStyle terminal_style();
+std::string to_terminal(const EvalReport& report, const TerminalStyle& style);
+
+}  // namespace kforge
