@@ -14,16 +14,16 @@
 namespace kforge {
 
 struct Command {
-  std::vector<std::string> argv;                           // argv[0] is looked up in PATH
-  std::optional<std::map<std::string, std::string>> env;   // nothing: inherit
-  std::filesystem::path cwd;                               // empty: inherit
-  std::string input;                                       // given on standard input
+  std::vector<std::string> argv;                          // argv[0] is looked up in PATH
+  std::optional<std::map<std::string, std::string>> env;  // nothing: inherit
+  std::filesystem::path cwd;                              // empty: inherit
+  std::string input;                                      // given on standard input
   std::chrono::milliseconds timeout{60'000};
   std::size_t output_limit = 1 << 20;  // bytes kept of each stream; the rest is read and dropped
 };
 
 struct Finished {
-  int exit_code = 0;    // meaningful when signal == 0
+  int exit_code = 0;  // meaningful when signal == 0
   int signal = 0;
   bool timed_out = false;
   std::string out, err;
@@ -31,7 +31,8 @@ struct Finished {
   bool ok() const { return exit_code == 0 && signal == 0 && !timed_out; }
 };
 
-// An Error only when the program could not be started. The child is killed with its process group at the time-out.
+// An Error only when the program could not be started. The child is killed with its process group at the
+// time-out.
 Result<Finished> run_command(const Command& command);
 
 }  // namespace kforge
