@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "report/progress.h"
+#include "verify/gate.h"
 
 namespace kforge {
 
@@ -47,16 +48,6 @@ struct ErrorFigures {
 struct Roofline {
   std::string bound;    // "compute", "memory", "L2", ...
   double fraction = 0;  // achieved / attainable
-};
-
-enum class GateState : std::uint8_t { kPassed, kFailed, kSkipped, kFlagged };
-std::string_view name_of(GateState state);  // "passed", "failed", "skipped", "flagged"
-
-struct GateResult {
-  std::string name;  // "accuracy"
-  GateState state = GateState::kPassed;
-  std::string summary;   // one line
-  std::string evidence;  // JSON text, may be empty
 };
 
 struct BuildFigures {

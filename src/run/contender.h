@@ -21,7 +21,7 @@ struct ContenderSpec {
   std::vector<std::string> argv;                // absolute program; speaks the protocol on fd 3
   std::vector<std::filesystem::path> readable;
   std::filesystem::path writable;
-  std::map<std::string, std::string> env;       // complete; the thread variables are added by start()
+  std::map<std::string, std::string> env;       // complete, but for the thread variables, which start() adds
   SandboxProfile profile = SandboxProfile::kNative;
   SandboxTier tier = SandboxTier::kNone;
   std::vector<int> extra_fds;                   // inherited as 4, 5, ...
@@ -31,34 +31,44 @@ struct ContenderSpec {
 };
 
 struct CallTime {
-  double parent_ns = 0;  // from just before the contender was let go to its report: the time that counts
-  double claimed_ns = 0; // by the contender's own clock
+  double parent_ns = 0;   // from just before the contender was let go to its report: the time that counts
+  double claimed_ns = 0;  // by the contender's own clock
+  double cpu_ns = 0;      // of all its threads
 };
 
 struct Usage {
-  double setup_ns = 0;           // prepare(): parent's wall time
-  std::size_t setup_bytes = 0;   // growth of resident memory over prepare()
-  std::size_t peak_bytes = 0;    // of resident memory, without the arenas' pages where the kernel can tell
-  double cpu_seconds = 0;        // user + system, all threads, in the calls
+  double setup_ns = 0;          // prepare(): the parent's wall time
+  std::size_t setup_bytes = 0;  // growth of anonymous memory over prepare()
+  std::size_t peak_bytes = 0;   // largest resident memory, without the shared tensors
   bool has_prepare = false;
 };
 
 class Contender {
  public:
-  virtual ~Contender() = default;
+  // Starts the program, hands it the memory and lets it load the candidate. The params may be filled later:
+  // prepare() is not called yet.
+  static Step<std::unique_ptr<Contender>> start(const ContenderSpec& spec, const BoundTask& task,
+                                                const InputMemory& inputs, std::chrono::milliseconds load_limit);
+  ~Contender();
 
-  virtual const std::string& name() const = 0;
-  // Runs the task once for each slot listed; blocks until done, then the contender is stopped.
-  virtual Step<CallTime> call(const std::vector<std::uint32_t>& slots, std::chrono::milliseconds limit) = 0;
-  // prepare() on the params now in the arena (again: after release).
-  virtual Step<CallTime> prepare(std::chrono::milliseconds limit) = 0;
-  virtual Usage usage() = 0;
-  // Ends it in order; a process left over or a wrong exit is the candidate's failure.
-  virtual Step<bool> finish() = 0;
+  const std::string& name() const;
+  // Its outputs and inouts; nobody else's.
+  const TensorMemory& outputs() const;
+
+  // prepare() on the params now in memory (and release() of the state before it).
+  Step<CallTime> prepare(std::chrono::milliseconds limit);
+  // Runs the task once for each slot listed; when it returns, the contender is stopped.
+  Step<CallTime> call(const std::vector<std::uint32_t>& slots, std::chrono::milliseconds limit);
+  // Lets its threads go on without a command for a while: an honest one has nothing left to do.
+  void linger(std::chrono::milliseconds duration);
+  const Usage& usage() const;
+  // Ends it in order; a process left over or an exit that is not clean is the candidate's failure.
+  Step<bool> finish();
+
+ private:
+  struct State;
+  explicit Contender(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
 };
-
-// Starts the program, hands it the arenas and lets it load the candidate; prepare() is called once.
-Step<std::unique_ptr<Contender>> start_contender(const ContenderSpec& spec, const InputMemory& inputs,
-                                                 std::chrono::milliseconds load_limit);
 
 }  // namespace kforge

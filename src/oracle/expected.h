@@ -1,0 +1,50 @@
+// What a task's outputs must be for given inputs, and what a straightforward fp32 program reaches there:
+// everything verification compares with. Dear results are cached by content.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/file_cache.h"
+#include "base/result.h"
+#include "task/inputs.h"
+#include "task/task.h"
+
+namespace kforge {
+
+// For an output of indices that ArgMax, ArgMin or TopK chose: the values they were chosen from, so that another
+// index that reaches the same value is as good (ties, and values closer than rounding).
+struct IndexSource {
+  Shape shape;                // of the operator's input
+  int axis = 0;
+  std::vector<float> values;
+  double yardstick_worst_abs = 0;  // how far the yardstick is from the truth in these values
+};
+
+struct ExpectedOutput {
+  std::string name;           // graph output (for an inout: the one that holds its new value)
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  std::vector<float> values;        // floats: the fp64 result rounded once; infinities and NaN as they are
+  std::vector<double> doubles;      // in addition, for float64 outputs only
+  std::vector<std::int64_t> ints;   // everything that is not a float
+  double rms = 0;                   // of the finite values
+  double yardstick_worst_abs = 0;   // largest |yardstick - truth| over the elements finite in both
+  std::optional<IndexSource> index_source;
+};
+
+struct Expected {
+  std::vector<ExpectedOutput> outputs;  // in the order of graph.outputs
+  bool yardstick_finite = true;         // the yardstick is finite wherever the truth is
+  double seconds = 0;                   // spent on computing it now; 0 when it came from the cache
+  bool from_cache = false;
+};
+
+// Inputs are made by fill_argument(argument, kind, seed, index of the argument). `cache` may be null.
+// Only results that took longer than 0.25 s are cached: others are cheaper to compute than to read.
+Result<Expected> expected_outputs(const BoundTask& task, InputKind kind, std::uint64_t seed, int threads,
+                                  FileCache* cache);
+
+}  // namespace kforge

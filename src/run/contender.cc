@@ -1,0 +1,288 @@
+#include "run/contender.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <thread>
+
+#include "run/faults.h"
+
+namespace kforge {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+struct Received {
+  KforgeMessage header{};
+  std::vector<std::byte> payload;
+};
+
+double cpu_time_ns(pid_t pid) {
+  clockid_t clock;
+  timespec now{};
+  if (pid <= 0 || ::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &now) != 0) return 0;
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+// A "VmHWM:   1234 kB" line of /proc/PID/status, in bytes.
+std::size_t status_bytes(pid_t pid, std::string_view field) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(field)) return std::strtoull(line.c_str() + field.size() + 1, nullptr, 10) * 1024;
+  return 0;
+}
+
+std::string_view stage_name(std::uint32_t type) {
+  switch (type) {
+    case KFORGE_READY: return "start-up";
+    case KFORGE_SETUP: return "set-up";
+    case KFORGE_LOAD: return "loading";
+    case KFORGE_PREPARE: return "prepare";
+    case KFORGE_CALL: return "a call";
+    default: return "the end";
+  }
+}
+
+// The environment that fixes the number of threads for OpenMP, BLAS libraries and the like.
+void add_thread_variables(int threads, std::map<std::string, std::string>& env) {
+  std::string count = std::to_string(threads);
+  for (const char* name : {"OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"})
+    env[name] = count;
+  env["OMP_DYNAMIC"] = "false";
+}
+
+Result<void> send_packet(int socket, const KforgeMessage& header, const void* payload, std::span<const int> fds) {
+  iovec parts[2] = {{const_cast<KforgeMessage*>(&header), sizeof header},
+                    {const_cast<void*>(payload), header.payload}};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = header.payload > 0 ? 2 : 1;
+  alignas(cmsghdr) char control[CMSG_SPACE(3 * sizeof(int))] = {};
+  if (!fds.empty()) {
+    message.msg_control = control;
+    message.msg_controllen = CMSG_SPACE(fds.size_bytes());
+    cmsghdr* cmsg = CMSG_FIRSTHDR(&message);
+    cmsg->cmsg_level = SOL_SOCKET;
+    cmsg->cmsg_type = SCM_RIGHTS;
+    cmsg->cmsg_len = CMSG_LEN(fds.size_bytes());
+    std::memcpy(CMSG_DATA(cmsg), fds.data(), fds.size_bytes());
+  }
+  if (::sendmsg(socket, &message, MSG_NOSIGNAL) < 0) return fail("{}", std::strerror(errno));
+  return {};
+}
+
+}  // namespace
+
+struct Contender::State {
+  std::string name;
+  std::vector<std::string> argument_names;
+  Fd socket;
+  TensorMemory outputs;
+  std::unique_ptr<SandboxedProcess> process;
+  Usage usage;
+
+  // One packet, or nothing when the contender ended or the deadline passed.
+  enum class Wait { kMessage, kEnded, kLate };
+  Wait receive(Received& received, Clock::time_point deadline);
+  Step<Received> exchange(KforgeMessage message, const void* payload, std::span<const int> fds, milliseconds limit,
+                          CallTime* time);
+  Step<Received> await(std::uint32_t stage, milliseconds limit);
+  Failure why_ended(std::uint32_t stage);
+  void note_memory();
+};
+
+Contender::State::Wait Contender::State::receive(Received& received, Clock::time_point deadline) {
+  for (;;) {
+    auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
+    pollfd ready{socket.get(), POLLIN, 0};
+    int n = ::poll(&ready, 1, static_cast<int>(std::max<long>(left.count(), 0)));
+    if (n < 0 && errno == EINTR) continue;
+    if (n == 0) return Wait::kLate;
+    char packet[4096];
+    ssize_t size = ::recv(socket.get(), packet, sizeof packet, MSG_DONTWAIT | MSG_TRUNC);
+    if (size < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (size <= 0) return Wait::kEnded;
+    // A packet of the wrong size can only come from a candidate that meddles: kEnded leads to a failure.
+    if (size < static_cast<ssize_t>(sizeof received.header) || size > static_cast<ssize_t>(sizeof packet)) {
+      received.header.type = 0;
+      return Wait::kMessage;
+    }
+    std::memcpy(&received.header, packet, sizeof received.header);
+    const auto* payload = reinterpret_cast<const std::byte*>(packet) + sizeof received.header;
+    received.payload.assign(payload, payload + (size - static_cast<ssize_t>(sizeof received.header)));
+    return Wait::kMessage;
+  }
+}
+
+Failure Contender::State::why_ended(std::uint32_t stage) {
+  auto exit = process->wait();
+  if (!exit) return Crash{fmt::format("ended during {}: {}", stage_name(stage), exit.error().message), ""};
+  return describe_exit(*exit, stage_name(stage));
+}
+
+Step<Received> Contender::State::await(std::uint32_t stage, milliseconds limit) {
+  Received received;
+  switch (receive(received, Clock::now() + limit)) {
+    case Wait::kEnded: return candidate_failed(why_ended(stage));
+    case Wait::kLate:
+      process->kill();
+      return candidate_failed(Timeout{std::string(stage_name(stage)), static_cast<double>(limit.count()) / 1e3});
+    case Wait::kMessage: break;
+  }
+  switch (received.header.type) {
+    case KFORGE_READY:
+    case KFORGE_DONE: return received;
+    case KFORGE_ERROR:
+      return candidate_failed(
+          NoProgram{std::string(reinterpret_cast<const char*>(received.payload.data()), received.payload.size())});
+    case KFORGE_FAULT:
+      if (received.payload.size() >= sizeof(KforgeFault)) {
+        KforgeFault fault;
+        std::memcpy(&fault, received.payload.data(), sizeof fault);
+        auto exit = process->wait();
+        return candidate_failed(describe_fault(fault, argument_names, stage_name(stage), exit ? exit->err : ""));
+      }
+      [[fallthrough]];
+    default:
+      process->kill();
+      return candidate_failed(Rejected{"protocol",
+                                       fmt::format("the program wrote to the harness's own channel during {} "
+                                                   "(a message of type {})",
+                                                   stage_name(stage), received.header.type),
+                                       ""});
+  }
+}
+
+void Contender::State::note_memory() {
+  pid_t pid = process->pid();
+  std::size_t peak = status_bytes(pid, "VmHWM:"), shared = status_bytes(pid, "RssShmem:");
+  usage.peak_bytes = std::max(usage.peak_bytes, peak > shared ? peak - shared : 0);
+}
+
+// One command and its answer. The clock starts before the contender can see the command (it is stopped) and ends
+// when its report arrives; then it is stopped again, before anyone looks at what it did.
+Step<Received> Contender::State::exchange(KforgeMessage message, const void* payload, std::span<const int> fds,
+                                          milliseconds limit, CallTime* time) {
+  if (pollfd early{socket.get(), POLLIN, 0}; ::poll(&early, 1, 0) > 0 && (early.revents & POLLIN)) {
+    char peeked;
+    if (::recv(socket.get(), &peeked, 1, MSG_PEEK | MSG_DONTWAIT) > 0) {
+      process->kill();
+      return candidate_failed(Rejected{
+          "protocol", "the program sent a result message that nobody had asked for: results were forged", ""});
+    }
+  }
+  if (!send_packet(socket.get(), message, payload, fds)) return candidate_failed(why_ended(message.type));
+  double cpu_before = cpu_time_ns(process->pid());
+  auto start = Clock::now();
+  process->resume();
+  auto answer = await(message.type, limit);
+  auto end = Clock::now();
+  if (!answer || !answer->has_value()) return answer;
+  if (message.type != KFORGE_EXIT) process->stop();
+  if (time) {
+    time->parent_ns = std::chrono::duration<double, std::nano>(end - start).count();
+    time->claimed_ns = static_cast<double>((*answer)->header.nanoseconds);
+    time->cpu_ns = cpu_time_ns(process->pid()) - cpu_before;
+  }
+  return answer;
+}
+
+Contender::Contender(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Contender::~Contender() = default;
+const std::string& Contender::name() const { return state_->name; }
+const TensorMemory& Contender::outputs() const { return state_->outputs; }
+const Usage& Contender::usage() const { return state_->usage; }
+
+Step<std::unique_ptr<Contender>> Contender::start(const ContenderSpec& spec, const BoundTask& task,
+                                                  const InputMemory& inputs, milliseconds load_limit) {
+  auto state = std::make_unique<State>();
+  state->name = spec.name;
+  for (const BoundArgument& argument : task.arguments) state->argument_names.push_back(argument.c_name);
+
+  int pair[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+    return fail("cannot create a socket pair: {}", std::strerror(errno));
+  state->socket = Fd(pair[0]);
+  Fd child_end(pair[1]);
+
+  KF_TRY(state->outputs, TensorMemory::create(inputs.layout, KFORGE_ARENA_OUTPUTS, false));
+
+  SandboxSpec sandbox;
+  sandbox.profile = spec.profile;
+  sandbox.argv = spec.argv;
+  sandbox.readable = spec.readable;
+  sandbox.writable = spec.writable;
+  sandbox.env = spec.env;
+  add_thread_variables(spec.threads, sandbox.env);
+  sandbox.fds = {child_end.get()};
+  sandbox.fds.insert(sandbox.fds.end(), spec.extra_fds.begin(), spec.extra_fds.end());
+  sandbox.cpus = spec.cpus;
+  sandbox.limits = spec.limits;
+  KF_TRY(state->process, start_sandboxed(sandbox, spec.tier));
+  child_end.reset();
+
+  KF_STEP(Received ready, state->await(KFORGE_READY, load_limit));
+  if (ready.header.type != KFORGE_READY || ready.header.value != KFORGE_PROTOCOL_VERSION)
+    return fail_with_remedy("build KForge again", fmt::format("contender {} speaks another protocol", spec.name));
+
+  std::vector<std::byte> table(2 * sizeof(std::uint32_t) + inputs.layout.rows.size() * sizeof(KforgeArgumentRow));
+  std::uint32_t counts[2] = {static_cast<std::uint32_t>(inputs.layout.rows.size()), inputs.layout.slots};
+  std::memcpy(table.data(), counts, sizeof counts);
+  std::memcpy(table.data() + sizeof counts, inputs.layout.rows.data(), table.size() - sizeof counts);
+  int fds[3] = {inputs.params.fd(), inputs.inputs.fd(), state->outputs.fd()};
+  KforgeMessage setup{KFORGE_SETUP, static_cast<std::uint32_t>(table.size()), 0, 0};
+  KF_STEP([[maybe_unused]] Received mapped, state->exchange(setup, table.data(), fds, load_limit, nullptr));
+  KF_STEP(Received loaded, state->exchange({KFORGE_LOAD, 0, 0, 0}, nullptr, {}, load_limit, nullptr));
+  state->usage.has_prepare = (loaded.header.value & KFORGE_HAS_PREPARE) != 0;
+  return std::unique_ptr<Contender>(new Contender(std::move(state)));
+}
+
+Step<CallTime> Contender::prepare(milliseconds limit) {
+  CallTime time;
+  pid_t pid = state_->process->pid();
+  std::size_t before = status_bytes(pid, "RssAnon:");
+  KF_STEP([[maybe_unused]] Received done,
+          state_->exchange({KFORGE_PREPARE, 0, 0, 0}, nullptr, {}, limit, &time));
+  std::size_t after = status_bytes(pid, "RssAnon:");
+  state_->usage.setup_ns = time.parent_ns;
+  state_->usage.setup_bytes = after > before ? after - before : 0;
+  state_->note_memory();
+  return time;
+}
+
+Step<CallTime> Contender::call(const std::vector<std::uint32_t>& slots, milliseconds limit) {
+  CallTime time;
+  KforgeMessage message{KFORGE_CALL, static_cast<std::uint32_t>(slots.size() * sizeof slots[0]), 0, 0};
+  KF_STEP([[maybe_unused]] Received done, state_->exchange(message, slots.data(), {}, limit, &time));
+  state_->note_memory();
+  return time;
+}
+
+void Contender::linger(milliseconds duration) {
+  state_->process->resume();
+  std::this_thread::sleep_for(duration);
+  state_->process->stop();
+}
+
+Step<bool> Contender::finish() {
+  int others = state_->process->other_processes();
+  if (others > 0)
+    return candidate_failed(
+        Rejected{"after_return", fmt::format("{} process(es) were left running beside the program", others), ""});
+  if (!send_packet(state_->socket.get(), {KFORGE_EXIT, 0, 0, 0}, nullptr, {}))
+    return candidate_failed(state_->why_ended(KFORGE_EXIT));
+  state_->process->resume();
+  KF_TRY(SandboxExit exit, state_->process->wait());
+  if (exit.exit_code == 0 && exit.signal == 0 && !exit.wall_exceeded) return true;
+  return candidate_failed(describe_exit(exit, "release() or exit"));
+}
+
+}  // namespace kforge

@@ -1,0 +1,21 @@
+// What went wrong in a contender, in words that help the one who has to mend the program.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/failure.h"
+#include "runner/protocol.h"
+#include "sandbox/sandbox.h"
+
+namespace kforge {
+
+// The program's own report of a signal. Untrusted: used for words only; every number is checked before use.
+Failure describe_fault(const KforgeFault& fault, const std::vector<std::string>& argument_names,
+                       std::string_view stage, std::string_view stderr_text);
+
+// A program that ended without a report.
+Failure describe_exit(const SandboxExit& exit, std::string_view stage);
+
+}  // namespace kforge
