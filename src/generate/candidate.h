@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/failure.h"
@@ -11,7 +12,7 @@
 namespace kforge {
 
 struct SourceFile {
-  std::string name;     // relative, no "..": "kernel.cc"
+  std::string name;  // relative, see good_source_name(): "kernel.cc"
   std::string content;
 };
 
@@ -22,15 +23,24 @@ struct Candidate {
   std::string content_hash() const;
   // Lines of the form "// kforge: KEY VALUE" in the main file: "general", "flags -O2", "compiler clang++-19",
   // "arithmetic bf16x3", "tune BM=32,64".
-  struct Directive { std::string key, value; int line = 0; };
+  struct Directive {
+    std::string key, value;
+    int line = 0;
+  };
   std::vector<Directive> directives() const;
   bool claims_general() const;
 };
 
 // Reads one file, or every file of a folder that has a given extension (the main file is kernel.* or the only
-// one). Too large, too many, not text, no such file: NoProgram or an Error that says which.
+// one with the first extension found). Symbolic links inside a folder are refused: they would carry files of
+// this machine into the program. A file task.h in the folder is passed over: KForge makes that one. No such
+// path is an Error; a program that is empty, too large, too many files or not text is NoProgram.
 Step<Candidate> read_candidate(const std::filesystem::path& path, const std::vector<std::string>& extensions);
 
-inline constexpr std::size_t kMaxSourceBytes = 4 << 20;
+// Relative, without "..", made of letters, digits and _ . + - /, no part starting with '-' or '.'.
+bool good_source_name(std::string_view name);
+
+inline constexpr std::size_t kMaxSourceBytes = 4 << 20;  // of all files together
+inline constexpr std::size_t kMaxSourceFiles = 64;
 
 }  // namespace kforge
