@@ -1,0 +1,23 @@
+// A native artefact as a contender: the runner program loads it inside the sandbox.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/fd.h"
+#include "base/files.h"
+#include "base/result.h"
+#include "run/contender.h"
+
+namespace kforge {
+
+// Files and filters that a native contender needs while it runs; keep it alive as long as the contender.
+struct NativeProgram {
+  TempDir staged;  // runner and artefact, readable for the unprivileged uid
+  Fd load_filter, run_filter;
+  ContenderSpec spec;
+};
+
+Result<NativeProgram> stage_native(std::string name, const std::filesystem::path& artefact, SandboxTier tier);
+
+}  // namespace kforge

@@ -1,0 +1,71 @@
+// Interleaved timing: in every round each contender runs one batch on the same fresh values, in rotated order,
+// after the cores were kept busy (and the caches evicted) for a moment. Raw samples only; verify/ judges them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/failure.h"
+#include "run/contender.h"
+#include "run/fill.h"
+
+namespace kforge {
+
+struct TimingOptions {
+  bool cold = true;                      // evict caches before every batch
+  std::vector<int> cpus;                 // kept busy before a sample
+  std::size_t evict_bytes = 0;           // streamed through for `cold`: more than the last cache level
+  std::chrono::milliseconds spin{20};
+  double batch_ns = 2e6;                 // a batch repeats the call until it takes this long
+  int min_rounds = 7, max_rounds = 30;
+  double seconds = 4;                    // stop starting rounds after this long, once min_rounds are done
+  std::chrono::milliseconds call_limit{60'000};
+};
+
+struct Sample {
+  double ns_per_call = 0;      // the parent's wall time over the number of calls
+  double claimed_ns = 0;       // of the whole batch, by the contender's clock
+  double parent_ns = 0;        // of the whole batch
+  double cpu_ns = 0;           // of the whole batch, all threads
+  bool stolen = false;         // the hypervisor took time away meanwhile
+};
+
+struct TimedContender {
+  Contender* contender = nullptr;
+  std::uint32_t batch = 1;           // calls per batch, at most the number of slots
+  std::vector<Sample> samples;       // by round
+  std::optional<Failure> failure;    // it failed in this round; no samples after it
+  double spent_ns = 0;               // in calls, all rounds
+};
+
+// What one batch was made of, for whoever checks its outputs while the contender is still stopped.
+struct BatchView {
+  std::size_t contender = 0;
+  int round = 0;
+  const std::vector<std::uint32_t>& slots;       // in calling order
+  const std::vector<InputChoice>& choices;       // by slot
+};
+
+struct TimingHooks {
+  // The values of each slot in a round.
+  std::function<std::vector<InputChoice>(int round)> choose;
+  // After each batch, outputs in place.
+  std::function<void(const BatchView&)> after_batch;
+  // After each round: true ends the run early (enough known, or hopeless).
+  std::function<bool(int rounds, const std::vector<TimedContender>&)> enough;
+  std::function<void(int round, int of)> progress;
+};
+
+// Sets TimedContender::batch from two calls of each, then times. An Error is the machinery's; a contender that
+// fails keeps its failure and the others go on.
+Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs, std::vector<TimedContender>& contenders,
+                             const TimingOptions& options, const TimingHooks& hooks);
+
+// Slots for batches of batch_ns when nothing can be faster than `floor_ns` a call, within limits of memory.
+std::uint32_t slots_for(const BoundTask& task, double floor_ns, double batch_ns);
+
+}  // namespace kforge

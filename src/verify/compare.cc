@@ -1,0 +1,217 @@
+#include "verify/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <thread>
+
+#include "verify/pattern.h"
+
+namespace kforge {
+namespace {
+
+constexpr std::size_t kKeptWorst = 5;
+
+template <class T>
+T load(const std::byte* data, std::int64_t index) {
+  T value;
+  std::memcpy(&value, data + index * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+  return value;
+}
+
+double ratio_of(const WrongElement& element) {
+  if (std::isnan(element.error)) return 1e300;
+  return element.bound > 0 ? element.error / element.bound : (element.error > 0 ? 1e300 : 0);
+}
+
+// Sums and extremes of one part of the elements; parts are merged in order.
+struct Part {
+  Comparison found;
+  double square_error = 0, square_truth = 0;
+
+  void note(const WrongElement& element) {
+    double ratio = ratio_of(element);
+    if (ratio <= found.worst_ratio && !found.worst.empty()) return;
+    found.worst_ratio = std::max(found.worst_ratio, ratio);
+    found.bound_at_worst = element.bound;
+    found.worst.insert(found.worst.begin(), element);
+    if (found.worst.size() > kKeptWorst) found.worst.pop_back();
+  }
+  void wrong(std::int64_t index, bool nonfinite) {
+    if (found.wrong++ == 0) found.first_wrong = index;
+    found.wrong_nonfinite += nonfinite;
+  }
+};
+
+void merge(Part& into, Part&& from) {
+  Comparison &a = into.found, &b = from.found;
+  if (a.first_wrong < 0) a.first_wrong = b.first_wrong;
+  a.wrong += b.wrong;
+  a.wrong_nonfinite += b.wrong_nonfinite;
+  a.max_abs = std::max(a.max_abs, b.max_abs);
+  a.max_rel = std::max(a.max_rel, b.max_rel);
+  a.allclose_1e4 = a.allclose_1e4 && b.allclose_1e4;
+  if (b.worst_ratio > a.worst_ratio) {
+    a.worst_ratio = b.worst_ratio;
+    a.bound_at_worst = b.bound_at_worst;
+  }
+  a.worst.insert(a.worst.end(), b.worst.begin(), b.worst.end());
+  std::ranges::stable_sort(a.worst, [](const auto& x, const auto& y) { return ratio_of(x) > ratio_of(y); });
+  if (a.worst.size() > kKeptWorst) a.worst.resize(kKeptWorst);
+  into.square_error += from.square_error;
+  into.square_truth += from.square_truth;
+}
+
+std::int64_t row_length(const Shape& shape) { return shape.empty() ? 1 : std::max<std::int64_t>(shape.back(), 1); }
+
+double want_at(const ExpectedOutput& expected, std::int64_t i) {
+  return expected.doubles.empty() ? static_cast<double>(expected.values[static_cast<std::size_t>(i)])
+                                  : expected.doubles[static_cast<std::size_t>(i)];
+}
+
+double row_rms(const ExpectedOutput& expected, std::int64_t begin, std::int64_t end) {
+  double sum = 0;
+  for (std::int64_t i = begin; i < end; ++i) {
+    double b = want_at(expected, i);
+    if (std::isfinite(b)) sum += b * b;
+  }
+  return std::sqrt(sum / static_cast<double>(std::max<std::int64_t>(end - begin, 1)));
+}
+
+// Non-finite values must stand exactly where the truth has them: infinities with their sign, NaN as NaN.
+bool same_nonfinite(double got, double want) {
+  return (std::isnan(got) && std::isnan(want)) || got == want;
+}
+
+// Rows [first, last) of a floating-point output.
+void compare_float_rows(const ExpectedOutput& expected, const std::byte* actual, const CompareOptions& options,
+                        std::int64_t first, std::int64_t last, Part& part) {
+  std::int64_t length = row_length(expected.shape);
+  double floor = kYardstickFactor * expected.yardstick_worst_abs;
+  for (std::int64_t row = first; row < last; ++row) {
+    std::int64_t begin = row * length, end = begin + length;
+    double scale = std::max(row_rms(expected, begin, end), expected.rms);
+    for (std::int64_t i = begin; i < end; ++i) {
+      double want = want_at(expected, i);
+      double got = element_as_double(expected.dtype, actual, i);
+      if (!std::isfinite(want) || !std::isfinite(got)) {
+        if (same_nonfinite(got, want)) continue;
+        part.wrong(i, true);
+        part.note({i, got, want, std::numeric_limits<double>::quiet_NaN(), 0});
+        part.found.allclose_1e4 = false;
+        continue;
+      }
+      double error = std::abs(got - want), size = std::max(std::abs(want), scale);
+      double bound = options.exact ? 0 : std::max(options.policy.tolerance * size, floor);
+      part.found.max_abs = std::max(part.found.max_abs, error);
+      if (size > 0) part.found.max_rel = std::max(part.found.max_rel, error / size);
+      part.square_error += error * error;
+      part.square_truth += want * want;
+      if (error > 1e-4 + 1e-4 * std::abs(want)) part.found.allclose_1e4 = false;
+      if (error > bound) part.wrong(i, false);
+      if (bound > 0 ? error > part.found.worst_ratio * bound : error > 0) part.note({i, got, want, error, bound});
+    }
+  }
+}
+
+// The value an index stands for: element `index` along the axis, at the position of the output element.
+double value_reached(const IndexSource& source, std::int64_t inner, std::int64_t axis_size, std::int64_t outputs_per,
+                     std::int64_t flat, std::int64_t index) {
+  // flat runs over [outer, outputs_per, inner] of the output.
+  std::int64_t outer = flat / (outputs_per * inner), in = flat % inner;
+  return static_cast<double>(source.values[static_cast<std::size_t>((outer * axis_size + index) * inner + in)]);
+}
+
+void compare_indices(const ExpectedOutput& expected, const std::byte* actual, const CompareOptions& options, Part& part) {
+  const IndexSource& source = *expected.index_source;
+  std::int64_t axis_size = source.shape[static_cast<std::size_t>(source.axis)], inner = 1, outer = 1;
+  for (std::size_t d = 0; d < source.shape.size(); ++d) {
+    if (static_cast<int>(d) < source.axis) outer *= source.shape[d];
+    if (static_cast<int>(d) > source.axis) inner *= source.shape[d];
+  }
+  std::int64_t count = static_cast<std::int64_t>(expected.ints.size());
+  std::int64_t outputs_per = std::max<std::int64_t>(count / std::max<std::int64_t>(outer * inner, 1), 1);
+  for (std::int64_t i = 0; i < count; ++i) {
+    double raw = element_as_double(expected.dtype, actual, i);
+    auto got = static_cast<std::int64_t>(raw), want = expected.ints[static_cast<std::size_t>(i)];
+    if (got == want) continue;
+    bool inside = got >= 0 && got < axis_size && want >= 0 && want < axis_size;
+    double a = inside ? value_reached(source, inner, axis_size, outputs_per, i, got) : 0;
+    double b = inside ? value_reached(source, inner, axis_size, outputs_per, i, want) : 0;
+    double bound = std::max(options.policy.tolerance * std::abs(b), kYardstickFactor * source.yardstick_worst_abs);
+    if (inside && std::abs(a - b) <= bound) continue;
+    part.wrong(i, false);
+    part.note({i, raw, static_cast<double>(want), std::abs(raw - static_cast<double>(want)), 0});
+  }
+}
+
+void compare_ints(const ExpectedOutput& expected, const std::byte* actual, Part& part) {
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(expected.ints.size()); ++i) {
+    double got = element_as_double(expected.dtype, actual, i);
+    auto want = static_cast<double>(expected.ints[static_cast<std::size_t>(i)]);
+    if (got == want) continue;
+    part.wrong(i, false);
+    part.note({i, got, want, std::abs(got - want), 0});
+    part.found.max_abs = std::max(part.found.max_abs, std::abs(got - want));
+  }
+}
+
+}  // namespace
+
+double element_as_double(DType dtype, const std::byte* data, std::int64_t index) {
+  switch (dtype) {
+    case DType::kFloat32: return static_cast<double>(load<float>(data, index));
+    case DType::kFloat64: return load<double>(data, index);
+    case DType::kFloat16: return static_cast<double>(float_from_fp16(load<std::uint16_t>(data, index)));
+    case DType::kBFloat16: return static_cast<double>(float_from_bf16(load<std::uint16_t>(data, index)));
+    case DType::kInt8: return load<std::int8_t>(data, index);
+    case DType::kInt16: return load<std::int16_t>(data, index);
+    case DType::kInt32: return load<std::int32_t>(data, index);
+    case DType::kInt64: return static_cast<double>(load<std::int64_t>(data, index));
+    case DType::kUInt8:
+    case DType::kBool: return load<std::uint8_t>(data, index);
+    case DType::kUInt16: return load<std::uint16_t>(data, index);
+    case DType::kUInt32: return load<std::uint32_t>(data, index);
+    case DType::kUInt64: return static_cast<double>(load<std::uint64_t>(data, index));
+    case DType::kString: break;
+  }
+  return 0;
+}
+
+Comparison compare_output(const ExpectedOutput& expected, std::span<const std::byte> actual,
+                          const CompareOptions& options) {
+  std::int64_t elements = element_count(expected.shape);
+  KF_CHECK(actual.size() == static_cast<std::size_t>(elements) * size_of(expected.dtype), "output {} has {} bytes",
+           expected.name, actual.size());
+  Part whole;
+  if (elements == 0) {
+    // Nothing to compare.
+  } else if (!is_float(expected.dtype)) {
+    if (expected.index_source) {
+      compare_indices(expected, actual.data(), options, whole);
+    } else {
+      compare_ints(expected, actual.data(), whole);
+    }
+  } else {
+    std::int64_t rows = elements / row_length(expected.shape);
+    int workers = elements < (1 << 18) ? 1 : std::max(1, options.threads);
+    std::vector<Part> parts(static_cast<std::size_t>(workers));
+    std::vector<std::jthread> threads;
+    for (int w = 0; w < workers; ++w) {
+      auto work = [&, w] {
+        compare_float_rows(expected, actual.data(), options, rows * w / workers, rows * (w + 1) / workers,
+                           parts[static_cast<std::size_t>(w)]);
+      };
+      w + 1 < workers ? static_cast<void>(threads.emplace_back(work)) : work();
+    }
+    threads.clear();
+    for (Part& part : parts) merge(whole, std::move(part));
+    whole.found.rel_norm = whole.square_truth > 0 ? std::sqrt(whole.square_error / whole.square_truth) : 0;
+  }
+  whole.found.elements = elements;
+  if (whole.found.wrong > 0) whole.found.pattern = error_pattern(expected, actual, options, whole.found);
+  return std::move(whole.found);
+}
+
+}  // namespace kforge

@@ -1,0 +1,45 @@
+#include "verify/statistics.h"
+
+#include <algorithm>
+#include <random>
+
+#include "base/result.h"
+
+namespace kforge {
+
+double quantile(std::span<const double> values, double q) {
+  if (values.empty()) return 0;
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  double at = q * static_cast<double>(sorted.size() - 1);
+  auto below = static_cast<std::size_t>(at);
+  std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+double median(std::span<const double> values) { return quantile(values, 0.5); }
+
+Interval median_interval(std::span<const double> values) {
+  if (values.empty()) return {};
+  // A fixed seed: the same samples give the same interval, which `recheck` relies on.
+  std::mt19937_64 random(20251113);
+  constexpr int kResamples = 2000;
+  std::vector<double> medians, resample(values.size());
+  medians.reserve(kResamples);
+  for (int i = 0; i < kResamples; ++i) {
+    for (double& value : resample) value = values[random() % values.size()];
+    std::ranges::nth_element(resample, resample.begin() + static_cast<std::ptrdiff_t>(resample.size() / 2));
+    medians.push_back(resample[resample.size() / 2]);
+  }
+  return {median(values), quantile(medians, 0.025), quantile(medians, 0.975)};
+}
+
+Interval paired_ratio(std::span<const double> numerator, std::span<const double> denominator) {
+  KF_CHECK(numerator.size() == denominator.size(), "{} against {} samples", numerator.size(), denominator.size());
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < numerator.size(); ++i)
+    if (denominator[i] > 0) ratios.push_back(numerator[i] / denominator[i]);
+  return median_interval(ratios);
+}
+
+}  // namespace kforge

@@ -1,0 +1,298 @@
+#include "verify/value_gates.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "run/fill.h"
+#include "verify/compare.h"
+#include "verify/evidence.h"
+
+namespace kforge {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Long enough for a background thread to show itself, short enough to do on every failure.
+constexpr milliseconds kLinger{8};
+
+std::string_view gate_of(InputKind kind) {
+  switch (kind) {
+    case InputKind::kOwn:
+    case InputKind::kNormal:
+    case InputKind::kHeavyTail: return "accuracy";
+    case InputKind::kInteger: return "integer";
+    default: return "extreme";
+  }
+}
+
+// The argument that holds a graph output: the output itself, or the inout that is updated in place.
+std::size_t argument_of_output(const BoundTask& task, const std::string& output) {
+  for (std::size_t a = 0; a < task.arguments.size(); ++a) {
+    const BoundArgument& argument = task.arguments[a];
+    if (argument.role == Role::kOutput && argument.name == output) return a;
+    if (argument.role == Role::kInout && argument.output == output) return a;
+  }
+  KF_CHECK(false, "graph output {} has no argument", output);
+  return 0;
+}
+
+void add_figures(Verdict& verdict, const Comparison& found, InputKind kind) {
+  if (gate_of(kind) != "accuracy") return;
+  if (found.max_rel >= verdict.error.max_rel) verdict.error.bound = found.bound_at_worst;
+  verdict.error.max_abs = std::max(verdict.error.max_abs, found.max_abs);
+  verdict.error.max_rel = std::max(verdict.error.max_rel, found.max_rel);
+  verdict.error.rel_norm = std::max(verdict.error.rel_norm, found.rel_norm);
+  if (kind != InputKind::kOwn) return;
+  verdict.kernelbench_allclose = verdict.kernelbench_allclose && found.allclose_1e4;
+  verdict.kernelbench_max_abs = std::max(verdict.kernelbench_max_abs, found.max_abs);
+}
+
+std::optional<Failure> canary_failure(const BoundTask& task, const TensorMemory& outputs, std::uint32_t slot) {
+  for (std::size_t a = 0; a < task.arguments.size(); ++a) {
+    const BoundArgument& argument = task.arguments[a];
+    if (argument.role != Role::kOutput && argument.role != Role::kInout) continue;
+    if (auto distance = outputs.broken_canary(a, slot))
+      return Rejected{"memory",
+                      *distance < 0 ? fmt::format("the program wrote {} bytes before the start of {}", -*distance, argument.c_name)
+                                    : fmt::format("the program wrote {} bytes past the end of {}", *distance + 1, argument.c_name),
+                      fmt::format("{{\"argument\":\"{}\",\"offset\":{}}}", argument.c_name, *distance)};
+  }
+  return std::nullopt;
+}
+
+// A copy of everything the program wrote in a slot, to see whether it changes without a call.
+std::vector<std::byte> snapshot(const BoundTask& task, const TensorMemory& outputs, std::uint32_t slot) {
+  std::vector<std::byte> copy;
+  for (std::size_t a = 0; a < task.arguments.size(); ++a) {
+    if (task.arguments[a].role != Role::kOutput && task.arguments[a].role != Role::kInout) continue;
+    auto data = outputs.tensor(a, slot);
+    copy.insert(copy.end(), data.begin(), data.end());
+  }
+  return copy;
+}
+
+// Lets the program go on without a command: outputs that change now were not done when it said so.
+bool works_after_return(const BoundTask& task, Contender& contender, std::uint32_t slot) {
+  auto before = snapshot(task, contender.outputs(), slot);
+  contender.linger(kLinger);
+  return before != snapshot(task, contender.outputs(), slot);
+}
+
+Rejected after_return_failure() {
+  return Rejected{"after_return", "outputs still changed after the kernel had returned: work goes on in the background", ""};
+}
+
+// One judging in one process: its contender, inputs and running state.
+class ValueJudge {
+ public:
+  ValueJudge(const JudgeContext& context, const ContenderSpec& program, Verdict& verdict)
+      : context_(context), task_(*context.task), program_(program), verdict_(verdict) {}
+
+  Result<void> every_kind();
+  Result<void> one_thread();
+
+ private:
+  Result<bool> start(int threads);
+  Result<void> judge_kind(InputKind kind);
+  Result<void> judge_repeat(const Expected& expected, InputChoice choice);
+  Result<Expected> expect(InputKind kind);
+  // One call in a slot; false when the verdict has failed.
+  Result<bool> call(std::uint32_t slot);
+  Result<void> finish();
+
+  const JudgeContext& context_;
+  const BoundTask& task_;
+  const ContenderSpec& program_;
+  Verdict& verdict_;
+  std::optional<InputMemory> memory_;
+  std::unique_ptr<Contender> contender_;
+  std::map<std::string_view, std::string> done_;  // by gate: the kinds that passed, for the summary
+  std::vector<std::string> skipped_;
+};
+
+Result<bool> ValueJudge::start(int threads) {
+  KF_TRY(memory_, InputMemory::create(task_, 2));
+  ContenderSpec spec = program_;
+  spec.threads = threads;
+  KF_TRY(auto started, Contender::start(spec, task_, *memory_, context_.load_limit));
+  if (!started) {
+    verdict_.fail(started.error());
+    return false;
+  }
+  contender_ = std::move(*started);
+  return true;
+}
+
+Result<Expected> ValueJudge::expect(InputKind kind) {
+  KF_TRY(Expected expected, expected_outputs(task_, kind, context_.check_seed(kind), context_.machine->threads(),
+                                             context_.oracle_cache));
+  verdict_.oracle_seconds += expected.seconds;
+  return expected;
+}
+
+Result<bool> ValueJudge::call(std::uint32_t slot) {
+  KF_TRY(auto time, contender_->call({slot}, context_.call_limit));
+  if (!time) {
+    verdict_.fail(time.error());
+    return false;
+  }
+  double& quickest = verdict_.check_call_ns;
+  quickest = quickest == 0 ? time->parent_ns : std::min(quickest, time->parent_ns);
+  return true;
+}
+
+Result<void> ValueJudge::judge_kind(InputKind kind) {
+  KF_TRY(Expected expected, expect(kind));
+  std::string kind_name(name_of(kind));
+  if (gate_of(kind) == "extreme" && !expected.yardstick_finite) {
+    skipped_.push_back(kind_name);
+    return {};
+  }
+  InputChoice choice{kind, context_.check_seed(kind)};
+  fill_params(task_, *memory_, choice);
+  fill_inputs(task_, *memory_, choice, 0);
+  reset_outputs(task_, contender_->outputs(), choice, 0);
+  KF_TRY(auto prepared, contender_->prepare(context_.call_limit));
+  if (!prepared) {
+    verdict_.fail(prepared.error());
+    return {};
+  }
+  KF_TRY(bool called, call(0));
+  if (!called) return {};
+  auto failure = judge_outputs(context_, expected, contender_->outputs(), 0, kind, gate_of(kind), verdict_);
+  // Wrong values and work after return look alike; looking again tells them apart.
+  if ((failure || kind == InputKind::kOwn) && works_after_return(task_, *contender_, 0)) failure = after_return_failure();
+  if (failure) {
+    verdict_.fail(*failure);
+    return {};
+  }
+  std::string& kinds = done_[gate_of(kind)];
+  kinds += (kinds.empty() ? "" : ", ") + kind_name;
+  if (kind == InputKind::kOwn) return judge_repeat(expected, choice);
+  return {};
+}
+
+// The same values again, in other memory: within the policy again; equal bits are a fact worth knowing.
+Result<void> ValueJudge::judge_repeat(const Expected& expected, InputChoice choice) {
+  fill_inputs(task_, *memory_, choice, 1);
+  reset_outputs(task_, contender_->outputs(), choice, 1);
+  KF_TRY(bool called, call(1));
+  if (!called) return {};
+  if (auto failure = judge_outputs(context_, expected, contender_->outputs(), 1, choice.kind, "repeat", verdict_)) {
+    verdict_.fail(*failure);
+    return {};
+  }
+  bool same = snapshot(task_, contender_->outputs(), 0) == snapshot(task_, contender_->outputs(), 1);
+  if (same) verdict_.flags.push_back("bitwise_repeatable");
+  if (!same && context_.deterministic)
+    verdict_.fail(Rejected{"repeat", "two calls on the same values differ in their bits, and --deterministic forbids it", ""});
+  return {};
+}
+
+Result<void> ValueJudge::finish() {
+  verdict_.usage = contender_->usage();
+  KF_TRY(auto finished, contender_->finish());
+  if (!finished) verdict_.fail(finished.error());
+  return {};
+}
+
+Result<void> ValueJudge::every_kind() {
+  KF_TRY(bool started, start(context_.threads));
+  if (!started) return {};
+  int done = 0;
+  for (InputKind kind : kAllInputKinds) {
+    if (context_.progress) context_.progress(done++ / static_cast<double>(std::size(kAllInputKinds)), name_of(kind));
+    KF_TRY_VOID(judge_kind(kind));
+    if (verdict_.failed()) return {};
+  }
+  verdict_.pass("nonfinite", "infinities and NaN exactly where the oracle has them");
+  verdict_.pass("accuracy", fmt::format("within the {} policy on {} inputs; {:.2g} of the scale at worst",
+                                        context_.policy.name, done_["accuracy"], verdict_.error.max_rel));
+  verdict_.pass("integer", exact_on_integers(task_) ? "bit-exact on whole numbers" : "whole numbers, within the policy");
+  if (!done_["extreme"].empty()) {
+    verdict_.pass("extreme", done_["extreme"] + " inputs");
+  } else {
+    verdict_.skip("extreme", "fp32 itself overflows on every extreme input");
+  }
+  for (const std::string& kind : skipped_) verdict_.gates.back().summary += fmt::format("; {} skipped: fp32 is not finite there", kind);
+  verdict_.pass("memory", "every element written, canaries and guard pages intact, inputs sealed");
+  return finish();
+}
+
+Result<void> ValueJudge::one_thread() {
+  KF_TRY(bool started, start(1));
+  if (!started) return {};
+  InputKind kind = InputKind::kOwn;
+  KF_TRY(Expected expected, expect(kind));
+  InputChoice choice{kind, context_.check_seed(kind)};
+  fill_params(task_, *memory_, choice);
+  fill_inputs(task_, *memory_, choice, 0);
+  reset_outputs(task_, contender_->outputs(), choice, 0);
+  KF_TRY(auto prepared, contender_->prepare(context_.call_limit));
+  if (!prepared) {
+    verdict_.fail(prepared.error());
+    return {};
+  }
+  KF_TRY(auto time, contender_->call({0}, context_.call_limit * 2));
+  if (!time) {
+    verdict_.fail(time.error());
+    return {};
+  }
+  if (auto failure = judge_outputs(context_, expected, contender_->outputs(), 0, kind, "repeat", verdict_)) {
+    if (auto* wrong = std::get_if<WrongValue>(&*failure)) wrong->reason = "with one thread: " + wrong->reason;
+    verdict_.fail(*failure);
+    return {};
+  }
+  KF_TRY(auto finished, contender_->finish());
+  if (!finished) verdict_.fail(finished.error());
+  return {};
+}
+
+}  // namespace
+
+std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected& expected, const TensorMemory& outputs,
+                                     std::uint32_t slot, InputKind kind, std::string_view gate, Verdict& verdict) {
+  const BoundTask& task = *context.task;
+  if (auto failure = canary_failure(task, outputs, slot)) return failure;
+  CompareOptions options{context.policy, kind == InputKind::kInteger && exact_on_integers(task),
+                         context.machine->threads()};
+  for (const ExpectedOutput& output : expected.outputs) {
+    std::size_t a = argument_of_output(task, output.name);
+    auto actual = outputs.tensor(a, slot);
+    Comparison found = compare_output(output, actual, options);
+    if (found.ok()) {
+      add_figures(verdict, found, kind);
+      continue;
+    }
+    std::string evidence = comparison_evidence(output, actual, found, name_of(kind));
+    std::uint64_t seed = context.check_seed(kind);
+    std::int64_t untouched = task.arguments[a].role == Role::kOutput ? count_poison(output.dtype, seed, actual) : 0;
+    // A byte-sized output may hold the pattern by chance; wrong elements decide.
+    if (untouched > 0 && untouched * 2 >= found.wrong)
+      return WrongValue{"memory", fmt::format("{} of {} elements of {} were never written", untouched, found.elements, output.name), evidence};
+    std::string_view which = found.wrong_nonfinite > 0 && gate == "accuracy" ? "nonfinite" : gate;
+    return WrongValue{std::string(which), comparison_sentence(output, found, context.policy.name, name_of(kind)), evidence};
+  }
+  return std::nullopt;
+}
+
+Result<void> judge_values(const JudgeContext& context, const ContenderSpec& program, Verdict& verdict) {
+  {
+    ValueJudge judge(context, program, verdict);
+    KF_TRY_VOID(judge.every_kind());
+  }
+  if (verdict.failed()) return {};
+  if (context.threads > 1) {
+    ValueJudge judge(context, program, verdict);
+    KF_TRY_VOID(judge.one_thread());
+    if (verdict.failed()) return {};
+  }
+  bool same = std::ranges::count(verdict.flags, "bitwise_repeatable") > 0;
+  verdict.pass("repeat", fmt::format("repeats and {} within the policy{}",
+                                     context.threads > 1 ? fmt::format("1 and {} threads", context.threads) : "1 thread",
+                                     same ? ", repeats equal bit for bit" : ""));
+  return {};
+}
+
+}  // namespace kforge

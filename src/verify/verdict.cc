@@ -1,0 +1,34 @@
+#include "verify/verdict.h"
+
+namespace kforge {
+
+void Verdict::pass(std::string_view gate, std::string summary, std::string evidence) {
+  gates.push_back({std::string(gate), GateState::kPassed, std::move(summary), std::move(evidence)});
+}
+
+void Verdict::skip(std::string_view gate, std::string summary) {
+  gates.push_back({std::string(gate), GateState::kSkipped, std::move(summary), ""});
+}
+
+void Verdict::flag(std::string_view gate, std::string summary, std::string evidence) {
+  gates.push_back({std::string(gate), GateState::kFlagged, std::move(summary), std::move(evidence)});
+}
+
+void Verdict::fail(Failure why) {
+  std::string gate(gate_name(why));
+  gates.push_back({gate.empty() ? "run" : gate, GateState::kFailed, reason_text(why), std::string(evidence_json(why))});
+  failure = std::move(why);
+}
+
+std::uint64_t mix_seed(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t z = a + 0x9e3779b97f4a7c15ull * (b + 1);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+std::uint64_t JudgeContext::check_seed(InputKind kind) const {
+  return mix_seed(secret, static_cast<std::uint64_t>(kind));
+}
+
+}  // namespace kforge

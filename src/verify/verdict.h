@@ -1,0 +1,69 @@
+// What verification found out about one program: every gate with its evidence, and the failure if there is one.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/failure.h"
+#include "base/file_cache.h"
+#include "machine/machine.h"
+#include "run/contender.h"
+#include "task/inputs.h"
+#include "verify/gate.h"
+#include "verify/policy.h"
+
+namespace kforge {
+
+// What the values were like at the worst, over every input kind judged.
+struct ErrorFigures {
+  double max_abs = 0;   // |a - b|
+  double max_rel = 0;   // |a - b| / max(|b|, rms of the row, rms): compares with the policy's tolerance
+  double rel_norm = 0;  // ||a - b|| / ||b||
+  double bound = 0;     // the policy's bound at the worst element
+};
+
+struct Verdict {
+  std::vector<GateResult> gates;    // in the order judged
+  std::optional<Failure> failure;   // the first; nothing is judged after it
+  ErrorFigures error;               // on the task's own, normal and heavy-tailed inputs
+  bool kernelbench_allclose = true; // KernelBench's criterion on the same outputs
+  double kernelbench_max_abs = 0;
+  std::vector<std::string> flags;   // "bitwise_repeatable", "algebraic", "vacuous", ...
+  double check_call_ns = 0;         // the quickest check call: an estimate for what follows
+  Usage usage;
+  double oracle_seconds = 0;        // spent computing expected values
+
+  void pass(std::string_view gate, std::string summary, std::string evidence = "");
+  void skip(std::string_view gate, std::string summary);
+  void flag(std::string_view gate, std::string summary, std::string evidence = "");
+  // Records the failed gate (taken from the failure, or "run") and the failure itself.
+  void fail(Failure why);
+  bool failed() const { return failure.has_value(); }
+};
+
+// What every judging step needs to know.
+struct JudgeContext {
+  const BoundTask* task = nullptr;
+  const Machine* machine = nullptr;
+  PrecisionPolicy policy{};
+  int threads = 1;
+  std::uint64_t secret = 0;             // check inputs are derived from it
+  FileCache* oracle_cache = nullptr;
+  std::chrono::milliseconds load_limit{20'000};
+  std::chrono::milliseconds call_limit{60'000};
+  bool deterministic = false;           // bitwise equality of repeats is required
+  std::function<void(double fraction, std::string_view detail)> progress;
+
+  // The seed of the check inputs of one kind.
+  std::uint64_t check_seed(InputKind kind) const;
+};
+
+// A well mixed seed from two numbers.
+std::uint64_t mix_seed(std::uint64_t a, std::uint64_t b);
+
+}  // namespace kforge
