@@ -1,0 +1,46 @@
+// Names and times of records.
+#include <sys/random.h>
+
+#include <chrono>
+#include <ctime>
+
+#include "store/store.h"
+
+namespace kforge {
+namespace {
+
+// Digits in the order of their ASCII codes, so that text sorts as the numbers do; no i, l, o, u to misread.
+constexpr std::string_view kDigits = "0123456789abcdefghjkmnpqrstvwxyz";
+constexpr std::int64_t kEpochMilliseconds = 1'704'067'200'000;  // 2024-01-01; eight digits last until 2058
+
+std::string base32(std::uint64_t value, int digits) {
+  std::string text(static_cast<std::size_t>(digits), '0');
+  for (int i = digits - 1; i >= 0; --i, value >>= 5) text[static_cast<std::size_t>(i)] = kDigits[value & 31];
+  return text;
+}
+
+}  // namespace
+
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  ssize_t got = ::getrandom(&seed, sizeof seed, 0);
+  KF_CHECK(got == sizeof seed, "the kernel's random source gave {} bytes", got);
+  return seed;
+}
+
+std::string new_result_id() {
+  using namespace std::chrono;
+  auto now = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count() - kEpochMilliseconds;
+  return base32(static_cast<std::uint64_t>(now), 8) + base32(random_seed(), 4);
+}
+
+std::string utc_now() {
+  std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+}  // namespace kforge

@@ -1,0 +1,122 @@
+// Every record of every evaluation, with its evidence: a SQLite file and, beside it, files named by their
+// hash. Several processes may use one store at once. A record is in the store whole or not at all, also after
+// a crash or on a full disk.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+#include "base/result.h"
+#include "generate/candidate.h"
+#include "store/sqlite.h"
+
+namespace kforge {
+
+struct StoredCandidate {
+  std::string hash;  // Candidate::content_hash()
+  std::string origin;
+  std::vector<SourceFile> files;
+};
+
+struct StoredBuild {
+  std::string candidate;  // hash; REQUIRES: saved before
+  std::string platform, task_key, march, command, log;
+  double seconds = 0;
+  bool from_cache = false;
+  std::filesystem::path artefact;  // file that is copied into the store; empty when the compiler refused
+};
+
+struct StoredGate {
+  std::string name, state, summary, evidence;
+};
+struct StoredSamples {
+  std::string contender;
+  std::vector<double> ns_per_call;
+};
+struct StoredSeed {
+  std::string purpose;
+  std::uint64_t seed = 0;
+};
+
+struct StoredResult {
+  std::string id;  // from new_result_id(), so that the document can name itself
+  std::string created_at;
+  std::string candidate;  // hash, "" when no program could be read
+  std::optional<std::int64_t> build;
+  std::string task, task_hash, shape_set, platform, precision, outcome, gate, against, machine;
+  std::optional<double> time_ns, speedup;
+  std::string document;  // JSON
+  std::vector<StoredGate> gates;
+  std::vector<StoredSamples> samples;
+  std::vector<StoredSeed> seeds;
+};
+
+// A line of a list: a result without its evidence.
+struct ResultRow {
+  std::string id, created_at, task, shape_set, platform, precision, outcome, gate, against, machine;
+  std::optional<double> time_ns, speedup;
+};
+
+struct ResultFilter {
+  std::string task;     // "" for any
+  std::string outcome;  // "" for any
+  std::size_t limit = 20;
+};
+
+struct CheckSecret {
+  std::uint64_t seed = 0;
+  int uses = 0;  // evaluations it has served, this one included
+};
+
+// Evaluations a check secret serves before a new one is drawn.
+inline constexpr int kSecretUses = 200;
+
+class Store {
+ public:
+  // The user's store, in kforge_home().
+  static Result<Store> open();
+  static Result<Store> open(const std::filesystem::path& folder);
+
+  // Saving what is there already changes nothing.
+  Result<void> save_candidate(const StoredCandidate& candidate);
+  Result<std::int64_t> save_build(const StoredBuild& build);
+  Result<void> save_result(const StoredResult& result);
+
+  Result<StoredCandidate> candidate(std::string_view hash);
+  // By id, by a prefix that fits only one, or "last".
+  Result<StoredResult> result(std::string_view id);
+  // Newest first.
+  Result<std::vector<ResultRow>> latest_results(const ResultFilter& filter);
+
+  // The secret for one evaluation of this task; counts the use and draws a new one after kSecretUses.
+  Result<CheckSecret> take_check_secret(std::string_view task_key);
+
+  // Files by content: saved whole, read back only when their hash still fits.
+  Result<std::string> save_artefact(std::string_view content);
+  Result<std::string> load_artefact(std::string_view hash) const;
+  std::filesystem::path artefact_path(std::string_view hash) const;
+
+ private:
+  Store(std::filesystem::path folder, Database database)
+      : folder_(std::move(folder)), database_(std::move(database)) {}
+  Result<std::string> full_result_id(std::string_view id);
+  Result<void> insert_evidence(const StoredResult& result);
+  Result<void> load_evidence(StoredResult& result);
+
+  std::filesystem::path folder_;
+  Database database_;
+};
+
+// Twelve characters that sort by time: milliseconds, then chance.
+std::string new_result_id();
+// "2026-01-31T12:00:00Z"
+std::string utc_now();
+// From the kernel's random source.
+std::uint64_t random_seed();
+
+}  // namespace kforge
