@@ -11,46 +11,48 @@ namespace kforge {
 
 struct CacheLevel {
   int level = 0;
-  std::size_t bytes = 0;       // of one instance
-  int shared_by = 1;           // logical cpus
+  std::size_t bytes = 0;  // of one instance
+  int shared_by = 1;      // logical cpus
 };
 
 struct Bandwidth {
-  std::string level;           // "L1", "L2", "L3", "memory"
-  std::size_t bytes = 0;       // working set it was measured with; 0 for memory
-  double read_gb_s = 0;        // all allowed threads together
-  double copy_gb_s = 0;        // read + written, streaming stores where they help
+  std::string level;      // "L1", "L2", "L3", "memory"
+  std::size_t bytes = 0;  // capacity of this level over the cores measured (with half of it); 0 for memory
+  double read_gb_s = 0;   // all allowed threads together
+  double copy_gb_s = 0;   // read + written, streaming stores where they help
 };
 
 struct Peaks {
-  double fp32_gflops = 0;      // all allowed threads, fused multiply-add on the widest vectors
+  double fp32_gflops = 0;  // all allowed threads, fused multiply-add on the widest vectors
   double fp64_gflops = 0;
   double amx_bf16_gflops = 0;  // on random data; 0 without AMX
   std::vector<Bandwidth> bandwidths;
-  std::string measured_at;     // ISO time
+  std::string measured_at;  // ISO time
   int threads = 0;
 };
 
 struct Machine {
   std::string cpu_model;
-  std::string kernel;          // uname
-  std::set<std::string> features;  // "avx2", "fma", "avx512f", "avx512_bf16", "amx": each executed in a child first
-  std::vector<int> cpus;       // allowed by affinity and cgroup
+  std::string kernel;  // uname
+  std::set<std::string>
+      features;           // "avx2", "fma", "avx512f", "avx512_bf16", "amx": each executed in a child first
+  std::vector<int> cpus;  // allowed by affinity and cgroup
   std::vector<CacheLevel> caches;
   std::size_t page_bytes = 4096;
   bool virtualised = false;
 
   int threads() const { return static_cast<int>(cpus.size()); }
   std::size_t last_level_bytes() const;
-  std::string id() const;      // short hash that names this machine in results
+  std::string id() const;  // short hash that names this machine in results
 };
 
-// Cheap (a few ms); the feature trials are cached under kforge_home() by cpu model and kernel.
+// Cheap (a few ms); the feature trials are cached under kforge_home() by cpu model, its flags and kernel.
 Result<Machine> describe_machine();
-// Measured once per machine and thread count (about 2 s), cached under kforge_home(), measured again when older than
-// a week or when `refresh`.
+// Measured once per machine and thread count (about 2 s), cached under kforge_home(), measured again when
+// older than a week or when `refresh`.
 Result<Peaks> machine_peaks(const Machine& machine, int threads, bool refresh = false);
-// A kernel ran faster than the cached peaks allow, or the quick probe is far off: measure again.
+// A kernel ran faster than the cached peaks allow (0: not known): they were taken on a bad day, measure
+// again.
 bool peaks_look_wrong(const Peaks& peaks, double achieved_gflops, double achieved_gb_s);
 
 }  // namespace kforge

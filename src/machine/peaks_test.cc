@@ -1,0 +1,94 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "base/files.h"
+#include "machine/machine.h"
+#include "machine/peak_loops.h"
+
+namespace kforge {
+namespace {
+
+class PeaksTest : public testing::Test {
+ protected:
+  PeaksTest() { ::setenv("KFORGE_HOME", dir_.path().c_str(), 1); }
+  ~PeaksTest() override { ::unsetenv("KFORGE_HOME"); }
+  TempDir dir_ = TempDir::create().value();
+};
+
+TEST_F(PeaksTest, MeasuresPlausiblePeaksAndRemembersThem) {
+  Machine machine = describe_machine().value();
+  auto start = std::chrono::steady_clock::now();
+  auto peaks = machine_peaks(machine, machine.threads());
+  ASSERT_TRUE(peaks) << peaks.error().text();
+  RecordProperty("milliseconds",
+                 static_cast<int>((std::chrono::steady_clock::now() - start).count() / 1'000'000));
+  EXPECT_GT(peaks->fp32_gflops, 1);
+  EXPECT_GT(peaks->fp64_gflops, 0.5);
+  EXPECT_EQ(peaks->amx_bf16_gflops > 0, machine.features.contains("amx"));
+  ASSERT_GE(peaks->bandwidths.size(), 1u);
+  EXPECT_EQ(peaks->bandwidths.back().level, "memory");
+  for (const Bandwidth& row : peaks->bandwidths) {
+    fmt::print("{:7} {:9} bytes: read {:7.1f} GB/s, copy {:7.1f} GB/s\n", row.level, row.bytes, row.read_gb_s,
+               row.copy_gb_s);
+    EXPECT_GT(row.read_gb_s, 0.2);
+    EXPECT_GT(row.copy_gb_s, 0.2);
+  }
+  fmt::print("fp32 {:.1f}, fp64 {:.1f}, amx {:.1f} GFLOP/s\n", peaks->fp32_gflops, peaks->fp64_gflops,
+             peaks->amx_bf16_gflops);
+
+  start = std::chrono::steady_clock::now();
+  auto again = machine_peaks(machine, machine.threads());
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(50));
+  EXPECT_EQ(again->measured_at, peaks->measured_at);
+  EXPECT_EQ(again->fp32_gflops, peaks->fp32_gflops);
+}
+
+TEST_F(PeaksTest, AnOldOrDamagedRecordIsMeasuredAgain) {
+  Machine machine = describe_machine().value();
+  machine.caches.clear();
+  fs::path record = dir_.path() / "machine" / fmt::format("peaks-{}-1.json", machine.id());
+  const char* good =
+      R"({"schema":1,"fp32_gflops":7e9,"fp64_gflops":1,"amx_bf16_gflops":0,"threads":1,"measured_at":"then",
+    "bandwidths":[{"level":"memory","bytes":0,"read_gb_s":1,"copy_gb_s":1}]})";
+  std::ofstream(record) << good;
+  EXPECT_EQ(machine_peaks(machine, 1)->fp32_gflops, 7e9);
+  fs::last_write_time(record, fs::file_time_type::clock::now() - std::chrono::hours(24 * 8));
+  EXPECT_LT(machine_peaks(machine, 1)->fp32_gflops, 1e6);
+  std::ofstream(record) << R"({"schema":1,"fp32_gflops":"fast"})";
+  EXPECT_LT(machine_peaks(machine, 1)->fp32_gflops, 1e6);
+  std::ofstream(record) << good;
+  EXPECT_LT(machine_peaks(machine, 1, true)->fp32_gflops, 1e6);
+}
+
+TEST(Peaks, LookWrongOnlyWhenBeaten) {
+  Peaks peaks;
+  peaks.fp32_gflops = 100;
+  peaks.bandwidths = {{"L1", 1, 500, 400}, {"memory", 0, 20, 15}};
+  EXPECT_FALSE(peaks_look_wrong(peaks, 100, 500));
+  EXPECT_FALSE(peaks_look_wrong(peaks, 0, 0));
+  EXPECT_TRUE(peaks_look_wrong(peaks, 120, 0));
+  EXPECT_TRUE(peaks_look_wrong(peaks, 0, 600));
+}
+
+// Every loop this machine can run copies faithfully and counts its flops.
+TEST(PeakLoops, DoWhatTheyClaim) {
+  for (std::set<std::string> features : {std::set<std::string>{}, describe_machine()->features}) {
+    MemoryLoops loops = choose_memory_loops(features);
+    alignas(64) char from[1024], to[1024];
+    for (int i = 0; i < 1024; ++i) from[i] = static_cast<char>(i * 7);
+    for (auto* copy : {loops.copy, loops.copy_streaming}) {
+      std::fill(std::begin(to), std::end(to), 0);
+      copy(to, from, sizeof from);
+      EXPECT_TRUE(std::equal(from, from + 1024, to));
+    }
+    loops.read(from, sizeof from);
+    FlopLoop flops = choose_flop_loop(features);
+    EXPECT_EQ(flops.fp32(10), 2 * flops.fp64(10));
+    EXPECT_EQ(flops.fp32(20), 2 * flops.fp32(10));
+  }
+}
+
+}  // namespace
+}  // namespace kforge
