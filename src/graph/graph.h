@@ -38,6 +38,8 @@ struct TensorType {
   Shape shape() const;    // REQUIRES: concrete()
 };
 
+std::string to_string(const TensorType& type);  // "float32[B,64,?]", "int64[]", "float32[?]" when unranked
+
 // A tensor whose value is part of the graph. `data` is raw little-endian elements; strings are in `strings`.
 struct ConstantTensor {
   DType dtype = DType::kFloat32;
@@ -82,6 +84,9 @@ struct Value {
 struct Initializer {
   std::string name;
   ConstantTensor tensor;
+  // Part of the computation (a Constant node, a shape, axes, a scalar, something computed from those), not an
+  // argument of a kernel.
+  bool folded = false;
 };
 
 struct Graph {

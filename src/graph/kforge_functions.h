@@ -1,0 +1,21 @@
+// The operators of domain "kforge": what opset 17 lacks, with the body that defines each in terms of opset 17.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include "graph/graph.h"
+
+namespace kforge {
+
+bool is_kforge_operator(std::string_view op);
+// Arity, attribute names and kinds, as the checker does for ONNX's own operators.
+Result<void> check_kforge_node(const Node& node);
+
+// kforge.Dims: numbers of its entries; symbols need `dims` (null: they count as -1).
+Result<std::vector<std::int64_t>> evaluate_dims(const Node& node, const std::map<std::string, std::int64_t>* dims);
+
+// The function that computes this node, its attributes filled in. `name` is the function's name. The graph tells
+// types and constants the body depends on.
+Result<onnx::FunctionProto> make_kforge_function(const Node& node, const Graph& graph, const std::string& name);
+
+}  // namespace kforge
