@@ -1,0 +1,405 @@
+#include "verify/timed_gates.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "verify/evidence.h"
+#include "verify/fingerprint.h"
+#include "verify/floor.h"
+#include "verify/value_gates.h"
+
+namespace kforge {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr double kRepeatSeconds = 1.5;        // spent on making timed calls again in a fresh process
+constexpr std::size_t kRepeatLeast = 4, kRepeatMost = 64;
+constexpr double kSuspiciousSpeedup = 10;
+constexpr double kOneThreadBelowNs = 20e6;
+
+// One timed call of the candidate, to be made again elsewhere.
+struct RememberedCall {
+  int round = 0;
+  InputChoice choice;
+  Fingerprint values;
+};
+
+bool clocks_disagree(const Sample& sample) {
+  return std::abs(sample.parent_ns - sample.claimed_ns) > std::max(0.1 * sample.parent_ns, 200e3);
+}
+
+class TimedJudge {
+ public:
+  TimedJudge(const JudgeContext& context, const ContenderSpec& candidate, const std::vector<Rival>& rivals,
+             const TimedOptions& options, Peaks& peaks, Verdict& verdict)
+      : context_(context), task_(*context.task), candidate_(candidate), rivals_(rivals), options_(options),
+        peaks_(peaks), verdict_(verdict), random_(options.seed), positions_(task_, mix_seed(options.seed, 77)) {}
+
+  Result<TimedFindings> judge();
+
+ private:
+  Result<void> start_candidate();
+  Result<void> start_rivals();
+  Result<std::unique_ptr<Contender>> start_rival(const Rival& rival, int threads, double& call_ns);
+  void run_rounds();
+  void after_batch(const BatchView& batch);
+  bool enough(int rounds);
+  std::vector<InputChoice> choose(int round);
+  void summarise();
+  Result<void> judge_timed_calls();
+  Result<void> judge_clock();
+  Result<void> judge_floor();
+  Result<void> judge_suspicious();
+  Result<double> measure_again(int samples, std::vector<Sample>& taken);
+  std::vector<std::size_t> rounds_kept() const;
+
+  const JudgeContext& context_;
+  const BoundTask& task_;
+  const ContenderSpec& candidate_;
+  const std::vector<Rival>& rivals_;
+  const TimedOptions& options_;
+  Peaks& peaks_;
+  Verdict& verdict_;
+  std::mt19937_64 random_;
+  SamplePositions positions_;
+  Expected expected_;
+
+  std::optional<InputMemory> memory_;
+  std::vector<std::unique_ptr<Contender>> owned_;   // the candidate first
+  std::vector<const Rival*> present_;               // rival of owned_[i + 1]
+  std::vector<std::string> what_;                   // with the thread count used
+  std::vector<TimedContender> timed_;
+  std::vector<RememberedCall> remembered_;
+  int drawn_round_ = 0;
+  std::uint32_t drawn_slot_ = 0;
+  bool drawn_judged_ = false;
+  TimedFindings findings_;
+};
+
+Result<void> TimedJudge::start_candidate() {
+  KF_TRY(auto started, Contender::start(candidate_, task_, *memory_, context_.load_limit));
+  if (!started) {
+    verdict_.fail(started.error());
+    return {};
+  }
+  KF_TRY(auto prepared, (*started)->prepare(context_.call_limit));
+  if (!prepared) {
+    verdict_.fail(prepared.error());
+    return {};
+  }
+  owned_.push_back(std::move(*started));
+  return {};
+}
+
+// A rival must give the right values before its time means anything.
+Result<std::unique_ptr<Contender>> TimedJudge::start_rival(const Rival& rival, int threads, double& call_ns) {
+  ContenderSpec spec = rival.spec;
+  spec.threads = threads;
+  auto refuse = [&](const Failure& failure) -> std::unique_ptr<Contender> {
+    std::string reason = reason_text(failure);
+    findings_.absent.push_back({rival.name, reason.substr(0, reason.find('\n'))});
+    return nullptr;
+  };
+  KF_TRY(auto started, Contender::start(spec, task_, *memory_, context_.load_limit * 3));
+  if (!started) return refuse(started.error());
+  KF_TRY(auto prepared, (*started)->prepare(context_.call_limit * 3));
+  if (!prepared) return refuse(prepared.error());
+  InputChoice choice{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
+  fill_inputs(task_, *memory_, choice, 0);
+  call_ns = 0;
+  for (int i = 0; i < 3; ++i) {
+    reset_outputs(task_, (*started)->outputs(), choice, 0);
+    KF_TRY(auto time, (*started)->call({0}, context_.call_limit));
+    if (!time) return refuse(time.error());
+    call_ns = call_ns == 0 ? time->parent_ns : std::min(call_ns, time->parent_ns);
+  }
+  Verdict scratch;
+  if (auto failure = judge_outputs(context_, expected_, (*started)->outputs(), 0, InputKind::kOwn, "accuracy", scratch))
+    return refuse(*failure);
+  return std::move(*started);
+}
+
+Result<void> TimedJudge::start_rivals() {
+  for (const Rival& rival : rivals_) {
+    if (context_.progress) context_.progress(0, "starting " + rival.name);
+    double all_ns = 0, one_ns = 0;
+    KF_TRY(auto best, start_rival(rival, context_.threads, all_ns));
+    if (!best) continue;
+    int threads = context_.threads;
+    if (rival.try_one_thread && threads > 1 && all_ns < kOneThreadBelowNs) {
+      std::size_t absent = findings_.absent.size();
+      KF_TRY(auto alone, start_rival(rival, 1, one_ns));
+      findings_.absent.resize(absent);  // failing with one thread alone does not make it absent
+      if (alone && one_ns < all_ns) {
+        best = std::move(alone);
+        threads = 1;
+      }
+    }
+    owned_.push_back(std::move(best));
+    present_.push_back(&rival);
+    what_.push_back(fmt::format("{}, {} thread{}", rival.what, threads, threads == 1 ? "" : "s"));
+  }
+  return {};
+}
+
+// New values for every call; one call, drawn in secret, gets check inputs whose true result is known.
+std::vector<InputChoice> TimedJudge::choose(int round) {
+  std::vector<InputChoice> choices(memory_->layout.slots);
+  for (InputChoice& choice : choices) choice = {InputKind::kOwn, random_()};
+  if (round == 0) drawn_slot_ = static_cast<std::uint32_t>(random_() % timed_[0].batch);
+  if (round == drawn_round_) choices[drawn_slot_].seed = context_.check_seed(InputKind::kOwn);
+  return choices;
+}
+
+void TimedJudge::after_batch(const BatchView& batch) {
+  if (batch.contender != 0 || verdict_.failed()) return;
+  const TensorMemory& outputs = timed_[0].contender->outputs();
+  for (std::uint32_t slot : batch.slots) {
+    if (batch.round == drawn_round_ && slot == drawn_slot_) {
+      Verdict scratch;
+      drawn_judged_ = true;
+      auto failure = judge_outputs(context_, expected_, outputs, slot, InputKind::kOwn, "timed_calls", scratch);
+      if (failure)
+        verdict_.fail(Rejected{"timed_calls", "a timed call gave another result than its checks: " + reason_text(*failure),
+                               std::string(evidence_json(*failure))});
+      continue;
+    }
+    remembered_.push_back({batch.round, batch.choices[slot], take_fingerprint(positions_, outputs, slot)});
+  }
+}
+
+// Rounds in which no contender lost time to the hypervisor; all of them when that leaves too few.
+std::vector<std::size_t> TimedJudge::rounds_kept() const {
+  std::size_t rounds = timed_[0].samples.size();
+  std::vector<std::size_t> kept, all;
+  for (std::size_t r = 0; r < rounds; ++r) {
+    all.push_back(r);
+    bool stolen = std::ranges::any_of(timed_, [r](const TimedContender& t) { return r < t.samples.size() && t.samples[r].stolen; });
+    if (!stolen) kept.push_back(r);
+  }
+  return kept.size() >= std::max<std::size_t>(5, rounds / 2) ? kept : all;
+}
+
+std::vector<double> pick(const std::vector<Sample>& samples, const std::vector<std::size_t>& rounds) {
+  std::vector<double> picked;
+  for (std::size_t r : rounds)
+    if (r < samples.size()) picked.push_back(samples[r].ns_per_call);
+  return picked;
+}
+
+// Enough is known when the interval against the quickest rival is narrow, or the candidate is hopeless.
+bool TimedJudge::enough(int) {
+  if (verdict_.failed() || timed_[0].failure) return true;
+  auto kept = rounds_kept();
+  auto own = pick(timed_[0].samples, kept);
+  Interval narrowest = median_interval(own);
+  double best = 0;
+  for (std::size_t i = 1; i < timed_.size(); ++i) {
+    if (timed_[i].failure) continue;
+    auto theirs = pick(timed_[i].samples, kept);
+    if (best != 0 && median(theirs) >= best) continue;
+    best = median(theirs);
+    narrowest = paired_ratio(theirs, own);
+  }
+  bool hopeless = best > 0 && narrowest.hi < 0.2;
+  return hopeless || (narrowest.hi - narrowest.lo) < 0.02 * narrowest.value;
+}
+
+void TimedJudge::run_rounds() {
+  for (auto& contender : owned_) timed_.push_back({contender.get(), 1, {}, std::nullopt, 0});
+  drawn_round_ = static_cast<int>(random_() % static_cast<std::uint64_t>(options_.timing.min_rounds));
+  TimingHooks hooks;
+  hooks.choose = [this](int round) { return choose(round); };
+  hooks.after_batch = [this](const BatchView& batch) { after_batch(batch); };
+  hooks.enough = [this](int rounds, const auto&) { return enough(rounds); };
+  hooks.progress = [this](int round, int of) {
+    if (context_.progress) context_.progress(static_cast<double>(round) / of, fmt::format("round {}", round));
+  };
+  auto rounds = time_interleaved(task_, *memory_, timed_, options_.timing, hooks);
+  findings_.rounds = rounds ? *rounds : 0;
+  findings_.spin_seconds = static_cast<double>(options_.timing.spin.count()) / 1e3 * static_cast<double>(timed_.size()) * findings_.rounds;
+}
+
+void TimedJudge::summarise() {
+  auto kept = rounds_kept();
+  findings_.dropped = findings_.rounds - static_cast<int>(kept.size());
+  findings_.samples = pick(timed_[0].samples, kept);
+  findings_.batch = timed_[0].batch;
+  findings_.ns = median_interval(findings_.samples);
+  if (findings_.ns.value > 0)
+    findings_.spread = (quantile(findings_.samples, 0.75) - quantile(findings_.samples, 0.25)) / findings_.ns.value;
+  double cpu = 0, wall = 0;
+  for (const Sample& sample : timed_[0].samples) cpu += sample.cpu_ns, wall += sample.parent_ns;
+  if (wall > 0) findings_.thread_use = cpu / (wall * context_.threads);
+  for (const TimedContender& timed : timed_) findings_.contender_seconds += timed.spent_ns / 1e9;
+  for (std::size_t i = 1; i < timed_.size(); ++i) {
+    const Rival& rival = *present_[i - 1];
+    if (timed_[i].failure) {
+      findings_.absent.push_back({rival.name, reason_text(*timed_[i].failure)});
+      continue;
+    }
+    auto theirs = pick(timed_[i].samples, kept);
+    findings_.rivals.push_back({rival.name, what_[i - 1], median_interval(theirs), paired_ratio(theirs, findings_.samples), theirs});
+  }
+  std::ranges::sort(findings_.rivals, {}, [](const RivalTimes& r) { return r.ns.value; });
+  findings_.usage = owned_[0]->usage();
+}
+
+// Gate 6: the timed calls made again, shuffled, in a process that knows nothing of the first.
+Result<void> TimedJudge::judge_timed_calls() {
+  double each = findings_.ns.value / 1e9 + static_cast<double>(MemoryLayout::bytes_per_slot(task_)) / 1e9;
+  auto affordable = static_cast<std::size_t>(kRepeatSeconds / std::max(each, 1e-9));
+  std::ranges::shuffle(remembered_, random_);
+  remembered_.resize(std::min(remembered_.size(), std::clamp(affordable, kRepeatLeast, kRepeatMost)));
+  KF_TRY(InputMemory memory, InputMemory::create(task_, 2));
+  fill_params(task_, memory, {InputKind::kOwn, context_.check_seed(InputKind::kOwn)});
+  KF_TRY(auto started, Contender::start(candidate_, task_, memory, context_.load_limit));
+  if (!started) return verdict_.fail(started.error()), Result<void>{};
+  Contender& fresh = **started;
+  KF_TRY(auto prepared, fresh.prepare(context_.call_limit));
+  if (!prepared) return verdict_.fail(prepared.error()), Result<void>{};
+  for (const RememberedCall& call : remembered_) {
+    std::uint32_t slot = random_() % 2;
+    fill_inputs(task_, memory, call.choice, slot);
+    reset_outputs(task_, fresh.outputs(), call.choice, slot);
+    KF_TRY(auto time, fresh.call({slot}, context_.call_limit));
+    if (!time) return verdict_.fail(time.error()), Result<void>{};
+    auto again = take_fingerprint(positions_, fresh.outputs(), slot);
+    if (auto difference = fingerprints_differ(positions_, task_, call.values, again, context_.policy, expected_)) {
+      verdict_.fail(Rejected{"timed_calls",
+                             fmt::format("a timed call (round {}) gave another result than the same call alone: {}",
+                                         call.round + 1, *difference),
+                             fmt::format("{{\"round\":{}}}", call.round + 1)});
+      return {};
+    }
+  }
+  KF_TRY(auto finished, fresh.finish());
+  if (!finished) return verdict_.fail(finished.error()), Result<void>{};
+  verdict_.pass("timed_calls", fmt::format("one timed call equals the oracle, {} others equal the same call in a fresh process",
+                                           remembered_.size()));
+  return {};
+}
+
+// A few samples of the candidate alone in a fresh process; the median per call.
+Result<double> TimedJudge::measure_again(int samples, std::vector<Sample>& taken) {
+  KF_TRY(auto started, Contender::start(candidate_, task_, *memory_, context_.load_limit));
+  if (!started) return verdict_.fail(started.error()), 0.0;
+  KF_TRY(auto prepared, (*started)->prepare(context_.call_limit));
+  if (!prepared) return verdict_.fail(prepared.error()), 0.0;
+  std::vector<TimedContender> alone;
+  alone.push_back({started->get(), 1, {}, std::nullopt, 0});
+  TimingOptions timing = options_.timing;
+  timing.min_rounds = timing.max_rounds = samples;
+  TimingHooks hooks;
+  hooks.choose = [this](int) {
+    std::vector<InputChoice> choices(memory_->layout.slots);
+    for (InputChoice& choice : choices) choice = {InputKind::kOwn, random_()};
+    return choices;
+  };
+  KF_TRY([[maybe_unused]] int rounds, time_interleaved(task_, *memory_, alone, timing, hooks));
+  if (alone[0].failure) return verdict_.fail(*alone[0].failure), 0.0;
+  taken = alone[0].samples;
+  std::vector<double> ns;
+  for (const Sample& sample : taken) ns.push_back(sample.ns_per_call);
+  return median(ns);
+}
+
+// Gate 8: two clocks. Only a disagreement that repeats in a fresh process counts.
+Result<void> TimedJudge::judge_clock() {
+  auto count = std::ranges::count_if(timed_[0].samples, clocks_disagree);
+  if (count * 2 > static_cast<std::ptrdiff_t>(timed_[0].samples.size())) {
+    std::vector<Sample> again;
+    KF_TRY([[maybe_unused]] double ns, measure_again(5, again));
+    if (verdict_.failed()) return {};
+    if (std::ranges::count_if(again, clocks_disagree) >= 3) {
+      verdict_.fail(Rejected{"clock",
+                             fmt::format("its own clock says {:.3f} ms where {:.3f} ms passed outside: the clock was tampered with",
+                                         again.back().claimed_ns / 1e6, again.back().parent_ns / 1e6),
+                             ""});
+      return {};
+    }
+  }
+  verdict_.pass("clock", "wall time of the parent; the program's own clock agrees");
+  return {};
+}
+
+// Gate 10.
+Result<void> TimedJudge::judge_floor() {
+  TimeFloor floor = time_floor(task_, *context_.machine, peaks_);
+  if (findings_.ns.value < floor.bytes_ns) {
+    // The figures of the machine may be the ones that are wrong.
+    KF_TRY(peaks_, machine_peaks(*context_.machine, context_.threads, true));
+    floor = time_floor(task_, *context_.machine, peaks_);
+  }
+  std::pair<std::string, double> numbers[] = {{"bytes", floor.bytes}, {"floor_ns", floor.bytes_ns}, {"time_ns", findings_.ns.value}, {"flops_ns", floor.flops_ns}};
+  std::string evidence = numbers_evidence(numbers);
+  if (findings_.ns.value < floor.bytes_ns) {
+    verdict_.fail(Rejected{"floor",
+                           fmt::format("{:.3g} us is less than its {:.3g} MB need to travel at the speed of {} ({:.3g} us)",
+                                       findings_.ns.value / 1e3, floor.bytes / 1e6, floor.level, floor.bytes_ns / 1e3),
+                           evidence});
+    return {};
+  }
+  bool algebraic = findings_.ns.value < floor.flops_ns;
+  if (algebraic) verdict_.flags.push_back("algebraic");
+  if (algebraic) {
+    verdict_.flag("floor", "faster than the graph's flops allow: it computes less than the graph says (algebraic)", evidence);
+  } else {
+    verdict_.pass("floor", fmt::format("slower than its bytes can travel ({:.3g} us at {} speed)", floor.bytes_ns / 1e3, floor.level), evidence);
+  }
+  return {};
+}
+
+// A speed-up over 10x, or beating the flop bound, is measured once more before it is believed.
+Result<void> TimedJudge::judge_suspicious() {
+  bool algebraic = std::ranges::count(verdict_.flags, "algebraic") > 0;
+  bool huge = !findings_.rivals.empty() && findings_.rivals.front().speedup.value > kSuspiciousSpeedup;
+  if (!algebraic && !huge) return {};
+  std::vector<Sample> again;
+  KF_TRY(double ns, measure_again(5, again));
+  if (verdict_.failed()) return {};
+  if (ns > 1.5 * findings_.ns.value)
+    verdict_.fail(Rejected{"floor",
+                           fmt::format("{:.3g} us did not repeat in a fresh process, which took {:.3g} us", findings_.ns.value / 1e3, ns / 1e3),
+                           ""});
+  return {};
+}
+
+Result<TimedFindings> TimedJudge::judge() {
+  // Rivals may be a few times quicker than the candidate's best check call.
+  std::uint32_t slots = slots_for(task_, std::max(verdict_.check_call_ns, 1e3) / 4, options_.timing.batch_ns);
+  KF_TRY(memory_, InputMemory::create(task_, slots));
+  InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
+  KF_TRY(expected_, expected_outputs(task_, own.kind, own.seed, context_.machine->threads(), context_.oracle_cache));
+  verdict_.oracle_seconds += expected_.seconds;
+  fill_params(task_, *memory_, own);
+  KF_TRY_VOID(start_candidate());
+  if (verdict_.failed()) return findings_;
+  KF_TRY_VOID(start_rivals());
+  run_rounds();
+  if (timed_[0].failure) verdict_.fail(*timed_[0].failure);
+  if (verdict_.failed()) return findings_;
+  summarise();
+  KF_TRY(auto finished, owned_[0]->finish());
+  if (!finished) return verdict_.fail(finished.error()), findings_;
+  owned_.clear();
+  KF_TRY_VOID(judge_timed_calls());
+  if (!verdict_.failed()) KF_TRY_VOID(judge_clock());
+  if (verdict_.failed()) return findings_;
+  verdict_.pass("after_return", "stopped the instant it reported; nothing changed afterwards, nothing was left running");
+  KF_TRY_VOID(judge_floor());
+  if (!verdict_.failed()) KF_TRY_VOID(judge_suspicious());
+  return findings_;
+}
+
+}  // namespace
+
+Result<TimedFindings> judge_times(const JudgeContext& context, const ContenderSpec& candidate,
+                                  const std::vector<Rival>& rivals, const TimedOptions& options, Peaks& peaks,
+                                  Verdict& verdict) {
+  return TimedJudge(context, candidate, rivals, options, peaks, verdict).judge();
+}
+
+}  // namespace kforge

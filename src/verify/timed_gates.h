@@ -1,0 +1,59 @@
+// Gates 6 and 8 to 10: are the timed calls real, is the time the time, and is it possible? Times the candidate
+// against its baselines, interleaved, and judges what was seen.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "machine/machine.h"
+#include "oracle/expected.h"
+#include "run/timing.h"
+#include "verify/statistics.h"
+#include "verify/verdict.h"
+
+namespace kforge {
+
+// A program to time against.
+struct Rival {
+  std::string name, what;
+  ContenderSpec spec;
+  bool try_one_thread = false;  // small problems may be quicker on one thread: take the better
+};
+
+struct RivalTimes {
+  std::string name, what;
+  Interval ns;                   // per call
+  Interval speedup;              // of the candidate over it: paired ratio
+  std::vector<double> samples;   // per round
+};
+
+struct AbsentRival {
+  std::string name, reason;      // it failed or gave wrong values: unavailable, never a win
+};
+
+struct TimedFindings {
+  Interval ns;                     // of the candidate, per call
+  std::vector<double> samples;
+  std::vector<RivalTimes> rivals;  // fastest first
+  std::vector<AbsentRival> absent;
+  int rounds = 0;
+  std::uint32_t batch = 1;         // calls per sample of the candidate
+  int dropped = 0;                 // rounds dropped because of steal time
+  double spread = 0;               // (q3 - q1) / median
+  double thread_use = 0;           // cpu time / (wall time * threads)
+  double contender_seconds = 0;    // spent inside calls of all contenders
+  double spin_seconds = 0;         // spent warming cores and evicting caches
+  Usage usage;
+};
+
+struct TimedOptions {
+  TimingOptions timing;
+  std::uint64_t seed = 0;          // of the timed inputs, drawn after the build
+};
+
+// Records its gates in the verdict; findings mean something only when the verdict has not failed.
+Result<TimedFindings> judge_times(const JudgeContext& context, const ContenderSpec& candidate,
+                                  const std::vector<Rival>& rivals, const TimedOptions& options, Peaks& peaks,
+                                  Verdict& verdict);
+
+}  // namespace kforge
