@@ -367,7 +367,7 @@ Result<TimedFindings> Evaluation::time(const JudgeContext& context, const Conten
 Result<EvalReport> Evaluation::finish() {
   progress_.stage("writing the result");
   for (const CaseOutcome& outcome : cases_) {
-    fill_verdict(outcome.verdict, policy_, report_);
+    fill_verdict(outcome.verdict, report_);
     if (outcome.build) fill_build(*outcome.build, report_);
     if (outcome.times && !outcome.verdict.failed()) fill_times(*outcome.times, report_);
     if (outcome.roofline) fill_profile(*outcome.roofline, report_);

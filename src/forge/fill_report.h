@@ -15,7 +15,7 @@ namespace kforge {
 void fill_machine(const Machine& machine, EvalReport& report);
 // Adds the shape case; for the first one also what is the same for all.
 void fill_task(const BoundTask& task, EvalReport& report);
-void fill_verdict(const Verdict& verdict, const PrecisionPolicy& policy, EvalReport& report);
+void fill_verdict(const Verdict& verdict, EvalReport& report);
 void fill_build(const Build& build, EvalReport& report);
 // The figures of the newest shape case.
 void fill_times(const TimedFindings& findings, EvalReport& report);

@@ -64,4 +64,13 @@ Result<Machine> describe_machine() {
   return machine;
 }
 
+double cache_capacity(const Machine& machine, std::string_view level) {
+  for (const CacheLevel& cache : machine.caches) {
+    if (level != fmt::format("L{}", cache.level)) continue;
+    int sharers = std::max(cache.shared_by, 1), instances = (machine.threads() + sharers - 1) / sharers;
+    return static_cast<double>(cache.bytes) * std::max(instances, 1);
+  }
+  return 0;
+}
+
 }  // namespace kforge
