@@ -37,14 +37,6 @@ struct AbsentBaselineNote {
   std::string name, reason, remedy;
 };
 
-// What the values were like at the worst, over every input kind judged.
-struct ErrorFigures {
-  double max_abs = 0;   // |a - b|
-  double max_rel = 0;   // |a - b| / bound's scale
-  double rel_norm = 0;  // ||a - b|| / ||b||
-  double bound = 0;     // the policy's bound at the worst element
-};
-
 struct Roofline {
   std::string bound;    // "compute", "memory", "L2", ...
   double fraction = 0;  // achieved / attainable

@@ -1,6 +1,8 @@
-// The record every gate leaves, passed or not: what was asked, the answer in one line, and the evidence.
+// The record every gate leaves, passed or not: what was asked, the answer in one line, and the evidence; and how far
+// off the values were.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +17,14 @@ struct GateResult {
   GateState state = GateState::kPassed;
   std::string summary;   // one line
   std::string evidence;  // JSON text, may be empty
+};
+
+// What the values were like at the worst, over every input kind judged.
+struct ErrorFigures {
+  double max_abs = 0;   // |a - b|
+  double max_rel = 0;   // |a - b| / max(|b|, rms of the row, rms): compares with the policy's tolerance
+  double rel_norm = 0;  // ||a - b|| / ||b||
+  double bound = 0;     // the policy's bound at the worst element
 };
 
 }  // namespace kforge

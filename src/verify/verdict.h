@@ -19,14 +19,6 @@
 
 namespace kforge {
 
-// What the values were like at the worst, over every input kind judged.
-struct ErrorFigures {
-  double max_abs = 0;   // |a - b|
-  double max_rel = 0;   // |a - b| / max(|b|, rms of the row, rms): compares with the policy's tolerance
-  double rel_norm = 0;  // ||a - b|| / ||b||
-  double bound = 0;     // the policy's bound at the worst element
-};
-
 struct Verdict {
   std::vector<GateResult> gates;    // in the order judged
   std::optional<Failure> failure;   // the first; nothing is judged after it

@@ -1,0 +1,284 @@
+// The evaluation report on one screen: the verdict, the figures that matter with what they stand on, what to
+// do next.
+#include <fmt/ranges.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "report/eval_report.h"
+#include "report/readable.h"
+
+namespace kforge {
+namespace {
+
+constexpr std::size_t kLabel = 11;        // width of the left column
+constexpr std::size_t kReasonLines = 24;  // of a compiler's log; the rest is in the store
+
+class Screen {
+ public:
+  Screen(const EvalReport& report, const TerminalStyle& style)
+      : report_(report),
+        style_(style),
+        paint_(style.colour),
+        width_(static_cast<std::size_t>(std::max(style.width, 60))) {}
+
+  std::string render() {
+    heading();
+    verdict();
+    if (!report_.passed()) refusal();
+    times();
+    baselines();
+    accuracy();
+    profile();
+    how();
+    if (style_.explain) gates();
+    remarks();
+    next_steps();
+    return std::move(text_);
+  }
+
+ private:
+  void blank() { text_ += "\n"; }
+  // "  label      text", further lines aligned under the text.
+  void row(std::string_view label, std::string_view content) {
+    bool first = true;
+    for (const std::string& line : wrap(content, width_ - kLabel - 2)) {
+      text_ += fmt::format("  {:<{}}{}\n", first ? label : "", kLabel, line);
+      first = false;
+    }
+  }
+
+  std::string dims() const {
+    if (report_.cases.size() > 1) return fmt::format("{} shapes", report_.cases.size());
+    std::string text;
+    if (report_.cases.empty()) return text;
+    for (const auto& [name, size] : report_.cases.front().dims)
+      text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, size);
+    return text;
+  }
+
+  void heading() {
+    text_ += fmt::format("{}  {}", paint_.strong(printable(report_.task)), report_.shape_set);
+    if (std::string text = dims(); !text.empty()) text_ += "  " + printable(text);
+    text_ += fmt::format("  on {}", report_.platform);
+    if (!report_.kernel_path.empty())
+      text_ += fmt::format("\n{}", paint_.faint(printable(report_.kernel_path)));
+    text_ += "\n\n";
+  }
+
+  std::string gate_count() const {
+    std::size_t counts[4] = {};
+    for (const GateResult& gate : report_.gates) ++counts[static_cast<std::size_t>(gate.state)];
+    std::string text;
+    for (GateState state : {GateState::kPassed, GateState::kFlagged, GateState::kSkipped, GateState::kFailed})
+      if (std::size_t count = counts[static_cast<std::size_t>(state)])
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name_of(state));
+    return text.empty() ? "" : "gates: " + text;
+  }
+
+  void verdict() {
+    std::string word = report_.outcome;
+    std::replace(word.begin(), word.end(), '_', ' ');
+    std::transform(word.begin(), word.end(), word.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    text_ += "  " + (report_.passed() ? paint_.good(word) : paint_.bad(word));
+    if (!report_.gate.empty()) text_ += fmt::format(" at gate {}", paint_.strong(report_.gate));
+    if (std::string count = gate_count(); !count.empty()) text_ += "  " + paint_.faint(count);
+    text_ += "\n";
+    if (report_.sandbox == "none")
+      text_ +=
+          fmt::format("  {}\n", paint_.warn("run without a sandbox: do this only with kernels you trust"));
+    blank();
+  }
+
+  void refusal() {
+    auto lines = wrap(printable(report_.reason), width_ - 4);
+    for (std::size_t i = 0; i < std::min(lines.size(), kReasonLines); ++i) text_ += "    " + lines[i] + "\n";
+    if (lines.size() > kReasonLines)
+      text_ += fmt::format(
+          "    {}\n",
+          paint_.faint(fmt::format("... {} more lines: kforge show {} --json", lines.size() - kReasonLines,
+                                   report_.result_id.empty() ? "RESULT" : report_.result_id)));
+    blank();
+  }
+
+  static std::string interval(double lo, double hi, std::string (*format)(double)) {
+    return fmt::format("[{}, {}]", format(lo), format(hi));
+  }
+  static std::string factor(double value) { return fmt::format("{:.{}f}x", value, value < 10 ? 2 : 1); }
+  static std::string speedup_text(const Speedup& s) {
+    return fmt::format("{}  [{}, {}]", factor(s.value), factor(s.lo), factor(s.hi));
+  }
+
+  void times() {
+    if (report_.speedup) {
+      const Speedup& s = *report_.speedup;
+      std::string value =
+          fmt::format("{}  [{}, {}] over {}", factor(s.value), factor(s.lo), factor(s.hi), s.against);
+      // The interval decides the colour: a speedup whose interval holds 1 is no speedup.
+      text_ += fmt::format("  {:<{}}{}{}\n", "speedup", kLabel,
+                           s.lo > 1   ? paint_.good(value)
+                           : s.hi < 1 ? paint_.bad(value)
+                                      : paint_.warn(value),
+                           report_.baselines.size() > 1
+                               ? fmt::format(", the fastest of {} baselines", report_.baselines.size())
+                               : ", the only baseline present");
+      if (s.lo <= 1 && s.hi >= 1) row("", "the interval holds 1: no difference was shown");
+    }
+    if (report_.time_ns) {
+      row("time",
+          fmt::format("{}  {} per call, {} cache, {} thread{}{}", readable_time(report_.time_ns->median),
+                      interval(report_.time_ns->lo, report_.time_ns->hi, readable_time), report_.cache,
+                      report_.threads, report_.threads == 1 ? "" : "s",
+                      report_.rounds
+                          ? fmt::format(", {} rounds, spread {:.1f} %", report_.rounds, 100 * report_.spread)
+                          : ""));
+    } else if (!report_.time_absent_reason.empty()) {
+      row("time", "not timed: " + report_.time_absent_reason);
+    } else if (report_.passed() && report_.check_only) {
+      row("time", "not timed (--check)");
+    }
+    if (report_.cases.size() > 1)
+      for (const ShapeResult& shape : report_.cases) {
+        std::string text;
+        for (const auto& [name, size] : shape.dims) text += fmt::format("{}={} ", name, size);
+        if (shape.time_ns) text += " " + readable_time(shape.time_ns->median);
+        if (shape.speedup) text += "  " + speedup_text(*shape.speedup);
+        row("", text);
+      }
+  }
+
+  void baselines() {
+    if (report_.baselines.empty() && report_.absent_baselines.empty()) return;
+    std::vector<std::vector<std::string>> rows;
+    for (const BaselineResult& baseline : report_.baselines) {
+      std::string what = baseline.what;
+      if (!baseline.failed_gates.empty())
+        what += fmt::format(" (fails gate {})", fmt::join(baseline.failed_gates, ", "));
+      rows.push_back({baseline.name, readable_time(baseline.time_ns.median),
+                      baseline.speedup ? factor(baseline.speedup->value) : "", what});
+    }
+    if (!rows.empty()) {
+      std::string text = table(rows, "lrr");
+      bool first = true;
+      std::size_t at = 0;
+      for (std::size_t end; (end = text.find('\n', at)) != std::string::npos; at = end + 1, first = false)
+        text_ += fmt::format("  {:<{}}{}\n", first ? "baselines" : "", kLabel, text.substr(at, end - at));
+    }
+    for (std::size_t i = 0; i < report_.absent_baselines.size(); ++i) {
+      const AbsentBaselineNote& note = report_.absent_baselines[i];
+      row(rows.empty() && i == 0 ? "baselines" : "",
+          fmt::format("no {}: {}{}", note.name, printable(note.reason),
+                      note.remedy.empty() || !style_.explain ? "" : "; " + printable(note.remedy)));
+    }
+  }
+
+  void accuracy() {
+    if (!report_.error) return;
+    const ErrorFigures& e = *report_.error;
+    std::string text = fmt::format("{}: largest error {} of the scale, {} absolute (bound there {}), norm {}",
+                                   report_.precision, readable_error(e.max_rel), readable_error(e.max_abs),
+                                   readable_error(e.bound), readable_error(e.rel_norm));
+    if (!report_.arithmetic.empty()) text += "; declares " + printable(report_.arithmetic);
+    row("accuracy", text);
+    if (report_.kernelbench)
+      row("", fmt::format("KernelBench's own criterion: {} ({})",
+                          report_.kernelbench->passed ? "passed" : "not passed", report_.kernelbench->what));
+  }
+
+  void profile() {
+    if (report_.roofline && report_.achieved) {
+      const Roofline& r = *report_.roofline;
+      row("roofline", fmt::format("{:.0f} % of the {} bound ({:.1f} GF/s, {:.1f} GB/s)", 100 * r.fraction,
+                                  r.bound, report_.achieved->gflops, report_.achieved->gbytes_s));
+    }
+    std::vector<std::string> parts;
+    if (report_.peak_memory_bytes)
+      parts.push_back(
+          fmt::format("peak memory {}", readable_bytes(static_cast<double>(report_.peak_memory_bytes))));
+    if (report_.thread_use > 0)
+      parts.push_back(fmt::format("threads {:.0f} % busy", 100 * report_.thread_use));
+    if (report_.setup)
+      parts.push_back(fmt::format("set-up {} and {}, outside the timed calls",
+                                  readable_time(report_.setup->ns),
+                                  readable_bytes(static_cast<double>(report_.setup->bytes))));
+    if (!parts.empty()) row("resources", fmt::format("{}", fmt::join(parts, "; ")));
+  }
+
+  void how() {
+    std::vector<std::string> parts;
+    if (report_.build)
+      parts.push_back(fmt::format("built in {:.2f} s{}{}", report_.build->seconds,
+                                  report_.build->march.empty() ? "" : " for " + report_.build->march,
+                                  report_.build->from_cache ? " (from the cache)" : ""));
+    if (report_.passed()) parts.push_back(report_.general ? "any shape" : "fixed shape");
+    if (!report_.sandbox.empty()) parts.push_back("sandbox " + report_.sandbox);
+    if (report_.libraries_allowed) parts.push_back("library calls allowed: ranked apart");
+    if (!report_.flags.empty()) parts.push_back(fmt::format("flags: {}", fmt::join(report_.flags, ", ")));
+    if (!parts.empty()) row("how", fmt::format("{}", fmt::join(parts, "; ")));
+    if (!report_.machine_text.empty()) row("machine", report_.machine_text);
+  }
+
+  void gates() {
+    blank();
+    for (const GateResult& gate : report_.gates) {
+      std::string state(name_of(gate.state));
+      std::string painted = gate.state == GateState::kPassed   ? paint_.good(state)
+                            : gate.state == GateState::kFailed ? paint_.bad(state)
+                                                               : paint_.warn(state);
+      std::string first = fmt::format("  {:<15}{}{}", gate.name, painted, std::string(9 - state.size(), ' '));
+      auto lines = wrap(printable(gate.summary), width_ - 26);
+      if (lines.empty()) lines.emplace_back();
+      for (std::size_t i = 0; i < lines.size(); ++i)
+        text_ += (i ? std::string(26, ' ') : first) + lines[i] + "\n";
+      if (!gate.evidence.empty())
+        for (const std::string& line : wrap(printable(gate.evidence), width_ - 26))
+          text_ += std::string(26, ' ') + paint_.faint(line) + "\n";
+    }
+    if (report_.build && !report_.build->command.empty())
+      row("compiler", printable(fmt::format("{}", fmt::join(report_.build->command, " "))));
+  }
+
+  void remarks() {
+    for (std::size_t i = 0; i < report_.notes.size(); ++i)
+      row(i == 0 ? "notes" : "", printable(report_.notes[i]));
+  }
+
+  void next_steps() {
+    blank();
+    for (std::size_t i = 0; i < report_.advice.size(); ++i)
+      row(i == 0 ? "next" : "", printable(report_.advice[i]));
+    if (!report_.result_id.empty())
+      row("result", fmt::format("{}   (kforge show {}, kforge recheck {})", report_.result_id,
+                                report_.result_id, report_.result_id));
+  }
+
+  const EvalReport& report_;
+  const TerminalStyle& style_;
+  Paint paint_;
+  std::size_t width_;
+  std::string text_;
+};
+
+}  // namespace
+
+TerminalStyle terminal_style() {
+  TerminalStyle style;
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  bool dumb = term && std::strcmp(term, "dumb") == 0;
+  style.colour = ::isatty(STDOUT_FILENO) && !(no_colour && *no_colour) && !dumb;
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    style.width = std::clamp<int>(size.ws_col, 60, 140);
+  return style;
+}
+
+std::string to_terminal(const EvalReport& report, const TerminalStyle& style) {
+  return Screen(report, style).render();
+}
+
+}  // namespace kforge

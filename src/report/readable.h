@@ -1,0 +1,41 @@
+// Numbers and foreign text as people read them on a terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kforge {
+
+std::string readable_time(double ns);      // "812 ns", "3.42 ms", "1.2 s"
+std::string readable_bytes(double bytes);  // "64 B", "1.5 MB" (powers of 1000)
+std::string readable_count(double count);  // "950", "1.2 M", "137 G"
+std::string readable_error(double value);  // "3.1e-07", "0"
+
+// Text that a candidate, a compiler or a file wrote: control characters (an escape sequence could rewrite the
+// screen) become visible marks; newlines and tabs stay.
+std::string printable(std::string_view text);
+
+// Lines of at most `width` characters, broken at spaces where there are any.
+std::vector<std::string> wrap(std::string_view text, std::size_t width);
+
+// Columns padded to a common width, two spaces apart; an 'r' at a column's place in `right` makes it flush
+// right.
+std::string table(const std::vector<std::vector<std::string>>& rows, const std::string& right = "");
+
+// Colours, or nothing when they are off.
+class Paint {
+ public:
+  explicit Paint(bool on) : on_(on) {}
+  std::string good(std::string_view text) const { return with("32;1", text); }
+  std::string bad(std::string_view text) const { return with("31;1", text); }
+  std::string warn(std::string_view text) const { return with("33", text); }
+  std::string strong(std::string_view text) const { return with("1", text); }
+  std::string faint(std::string_view text) const { return with("2", text); }
+
+ private:
+  std::string with(const char* code, std::string_view text) const;
+  bool on_;
+};
+
+}  // namespace kforge

@@ -1,0 +1,72 @@
+// Reports for tests: one that passed with every field filled, and one that was refused.
+#pragma once
+
+#include "report/eval_report.h"
+
+namespace kforge {
+
+inline EvalReport passed_report() {
+  EvalReport report;
+  report.result_id = "3f2k9a0bx1cd";
+  report.created_at = "2026-01-31T12:00:00Z";
+  report.task = "core/softmax";
+  report.task_hash = "ab12";
+  report.shape_set = "bench";
+  report.cases = {{.dims = {{"B", 4096}, {"D", 1024}}, .weight = 1}};
+  report.kernel_path = "softmax.cc";
+  report.kernel_hash = "cd34";
+  report.arithmetic = "fp32";
+  report.threads = 2;
+  report.outcome = "passed";
+  report.gates = {{"shape", GateState::kPassed, "1 output", ""},
+                  {"accuracy", GateState::kPassed, "8 input kinds", R"({"worst":[1,2]})"},
+                  {"generality", GateState::kSkipped, "not claimed", ""},
+                  {"floor", GateState::kFlagged, "faster than the flop bound", "free text"}};
+  report.flags = {"algebraic"};
+  report.error = ErrorFigures{1e-6, 2e-7, 1e-7, 5e-6};
+  report.kernelbench = KernelBenchCriterion{true, 1e-6, 1e-4, "allclose 1e-4"};
+  report.time_ns = TimeInterval{3.42e6, 3.40e6, 3.45e6};
+  report.baselines = {
+      {"onednn", "oneDNN 2.6.3, 2 threads", {6.26e6, 6.2e6, 6.3e6}, Speedup{1.83, 1.80, 1.86, "onednn"}, {}},
+      {"torch", "torch 1.13", {9.1e6, 9.0e6, 9.2e6}, Speedup{2.66, 2.6, 2.7, "torch"}, {"extreme"}}};
+  report.absent_baselines = {{"onnxruntime", "not installed", "scripts/setup.sh platforms"}};
+  report.speedup = Speedup{1.83, 1.80, 1.86, "onednn"};
+  report.spread = 0.012;
+  report.rounds = 40;
+  report.clock = "parent";
+  report.roofline = Roofline{"memory", 0.78};
+  report.achieved = Achieved{5.1, 22.4};
+  report.setup = SetupFigures{1.2e6, 4'000'000};
+  report.peak_memory_bytes = 130'000'000;
+  report.thread_use = 0.96;
+  report.flops = 1e9;
+  report.bytes = 3e7;
+  report.build = BuildFigures{0.34, true, "avx512", {"g++", "-O3"}, ""};
+  report.sandbox = "bubblewrap";
+  report.machine = "m1";
+  report.machine_text = "Some Processor, 2 threads";
+  report.kforge_version = "0.1.0";
+  report.notes = {"a note"};
+  report.advice = {"look at the stores"};
+  report.seeds = {{"check", 0xfedcba9876543210ull}};
+  report.samples = {{"candidate", {3.4e6, 3.5e6}}};
+  return report;
+}
+
+inline EvalReport refused_report() {
+  EvalReport report;
+  report.created_at = "2026-01-31T12:00:00Z";
+  report.task = "core/softmax";
+  report.shape_set = "bench";
+  report.outcome = "wrong_value";
+  report.gate = "accuracy";
+  report.reason = "37 of 4096 elements of y are outside the fp32 policy on normal inputs";
+  report.evidence = R"({"first_wrong":[0,3]})";
+  report.gates = {{"shape", GateState::kPassed, "1 output", ""},
+                  {"accuracy", GateState::kFailed, "37 wrong", ""}};
+  report.sandbox = "bubblewrap";
+  report.advice = {"look at row 0"};
+  return report;
+}
+
+}  // namespace kforge
