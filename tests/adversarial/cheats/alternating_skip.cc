@@ -1,0 +1,25 @@
+// Skips every third call and leaves the previous answer in its place.
+//
+// task: core/matmul
+// shapes: small
+// mode: check
+// expect: outcome=wrong_value|rejected
+#include <string.h>
+
+#include "task.h"
+
+static void matmul(const float* a, const float* b, float* c) {
+  for (long i = 0; i < task::M; ++i) {
+    float* row = c + i * task::N;
+    for (long j = 0; j < task::N; ++j) row[j] = 0;
+    for (long k = 0; k < task::K; ++k)
+      for (long j = 0; j < task::N; ++j) row[j] += a[i * task::K + k] * b[k * task::N + j];
+  }
+}
+
+extern "C" void kernel(const float* a, const float* b, float* c) {
+  static float previous[task::M * task::N];
+  static int call;
+  if (++call % 3 != 0) matmul(a, b, previous);
+  memcpy(c, previous, sizeof previous);
+}

@@ -1,0 +1,13 @@
+// SIGFPE from an integer division.
+//
+// task: core/relu
+// shapes: small
+// mode: check
+// expect: outcome=crash
+#include "task.h"
+
+extern "C" void kernel(const float* x, float* y) {
+  (void)x;
+  volatile int zero = 0;
+  y[0] = static_cast<float>(1 / zero);
+}

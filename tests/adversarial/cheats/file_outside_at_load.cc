@@ -1,0 +1,37 @@
+// Writes files while it is being loaded: where candidates live, where temporary files live. It then
+// computes honestly; what counts is that no file appears.
+//
+// task: core/relu
+// shapes: small
+// mode: check
+// expect: outcome=passed|crash|rejected leaves=/tmp/kforge_adversarial_at_load
+#include <sys/syscall.h>
+
+#include "task.h"
+
+static constexpr long kCount = task::B * task::D;
+
+static void relu(const float* x, float* y) {
+  for (long i = 0; i < kCount; ++i) y[i] = x[i] > 0 ? x[i] : 0;
+}
+
+// The kernel's own door to the system: no symbol to see, only an instruction.
+static long raw(long n, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0) {
+  register long r10 asm("r10") = d;
+  register long r8 asm("r8") = e;
+  long result;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+__attribute__((constructor)) static void write_files() {
+  raw(SYS_open, reinterpret_cast<long>("/tmp/kforge_adversarial_at_load"), 0101, 0644);
+  raw(SYS_open, reinterpret_cast<long>("/var/tmp/kforge_adversarial_at_load"), 0101, 0644);
+  raw(SYS_open, reinterpret_cast<long>("kforge_adversarial_at_load"), 0101, 0644);
+  raw(SYS_mkdir, reinterpret_cast<long>("/tmp/kforge_adversarial_at_load"), 0755);
+}
+
+extern "C" void kernel(const float* x, float* y) { relu(x, y); }

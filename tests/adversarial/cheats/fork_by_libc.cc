@@ -1,0 +1,20 @@
+// Forks through libc: refused by its import.
+//
+// task: core/relu
+// shapes: small
+// mode: check
+// expect: outcome=rejected gate=symbols
+#include <unistd.h>
+
+#include "task.h"
+
+static constexpr long kCount = task::B * task::D;
+
+static void relu(const float* x, float* y) {
+  for (long i = 0; i < kCount; ++i) y[i] = x[i] > 0 ? x[i] : 0;
+}
+
+extern "C" void kernel(const float* x, float* y) {
+  if (fork() == 0) _exit(0);
+  relu(x, y);
+}

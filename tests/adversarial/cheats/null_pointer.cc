@@ -1,0 +1,13 @@
+// SIGSEGV.
+//
+// task: core/relu
+// shapes: small
+// mode: check
+// expect: outcome=crash
+#include "task.h"
+
+extern "C" void kernel(const float* x, float* y) {
+  (void)x;
+  (void)y;
+  *static_cast<volatile int*>(nullptr) = 1;
+}

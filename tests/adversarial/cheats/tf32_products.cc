@@ -1,0 +1,26 @@
+// Operands cut to ten bits of mantissa (TF32), sums in fp32: the silent downgrade of many GPU libraries.
+//
+// task: core/matmul
+// shapes: small
+// mode: check
+// expect: outcome=wrong_value gate=accuracy
+#include <string.h>
+
+#include "task.h"
+
+static float to_tf32(float value) {
+  unsigned bits;
+  memcpy(&bits, &value, 4);
+  bits = (bits + 0x1000) & 0xffffe000u;
+  memcpy(&value, &bits, 4);
+  return value;
+}
+
+extern "C" void kernel(const float* a, const float* b, float* c) {
+  for (long i = 0; i < task::M; ++i)
+    for (long j = 0; j < task::N; ++j) {
+      float sum = 0;
+      for (long k = 0; k < task::K; ++k) sum += to_tf32(a[i * task::K + k]) * to_tf32(b[k * task::N + j]);
+      c[i * task::N + j] = sum;
+    }
+}
