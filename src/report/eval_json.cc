@@ -174,6 +174,7 @@ std::string to_json(const EvalReport& report, bool with_samples) {
     return Json{{"ns", s.ns}, {"bytes", s.bytes}};
   });
   json["peak_memory_bytes"] = report.peak_memory_bytes ? Json(report.peak_memory_bytes) : Json(nullptr);
+  json["seconds"] = report.seconds;
   json["thread_use"] = report.thread_use > 0 ? Json(report.thread_use) : Json(nullptr);
   json["spread"] = report.spread;
   json["rounds"] = report.rounds;

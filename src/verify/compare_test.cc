@@ -1,0 +1,135 @@
+#include "verify/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+namespace kforge {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+const float kNan = std::numeric_limits<float>::quiet_NaN();
+
+ExpectedOutput expected_of(std::vector<float> values, Shape shape) {
+  ExpectedOutput output;
+  output.name = "y";
+  output.shape = std::move(shape);
+  double square = 0;
+  for (float v : values) square += std::isfinite(v) ? static_cast<double>(v) * v : 0;
+  output.rms = std::sqrt(square / static_cast<double>(values.size()));
+  output.values = std::move(values);
+  return output;
+}
+
+template <class T>
+std::span<const std::byte> bytes_of(const std::vector<T>& values) {
+  return std::as_bytes(std::span(values));
+}
+
+CompareOptions fp32() { return {*policy_from_name("fp32"), false, 2}; }
+
+TEST(Compare, EqualIsRight) {
+  auto expected = expected_of({1, -2, 3, 4}, {2, 2});
+  Comparison found = compare_output(expected, bytes_of(expected.values), fp32());
+  EXPECT_TRUE(found.ok());
+  EXPECT_EQ(found.max_abs, 0);
+  EXPECT_TRUE(found.allclose_1e4);
+}
+
+TEST(Compare, SmallErrorsPassAndCoarseOnesFail) {
+  auto expected = expected_of({1, -1, 1, -1}, {4});
+  std::vector<float> slightly{1 + 2e-6f, -1, 1, -1}, coarsely{1 + 5e-4f, -1, 1, -1};
+  EXPECT_TRUE(compare_output(expected, bytes_of(slightly), fp32()).ok());
+  Comparison found = compare_output(expected, bytes_of(coarsely), fp32());
+  EXPECT_EQ(found.wrong, 1);
+  EXPECT_EQ(found.first_wrong, 0);
+  EXPECT_NEAR(found.max_rel, 5e-4, 1e-6);
+  EXPECT_GT(found.worst_ratio, 50);
+}
+
+TEST(Compare, SmallElementsAreJudgedByTheScaleOfTheirRow) {
+  auto expected = expected_of({1e-6f, 1}, {1, 2});
+  std::vector<float> actual{0, 1};
+  EXPECT_TRUE(compare_output(expected, bytes_of(actual), fp32()).ok());
+}
+
+TEST(Compare, TheYardsticksOwnErrorWidensTheBound) {
+  auto expected = expected_of({1, 1}, {2});
+  std::vector<float> actual{1 + 1e-3f, 1};
+  EXPECT_FALSE(compare_output(expected, bytes_of(actual), fp32()).ok());
+  expected.yardstick_worst_abs = 5e-4;
+  EXPECT_TRUE(compare_output(expected, bytes_of(actual), fp32()).ok());
+}
+
+TEST(Compare, NonFiniteValuesMustStandWhereTheOracleHasThem) {
+  auto expected = expected_of({kInf, -kInf, kNan, 1}, {4});
+  EXPECT_TRUE(compare_output(expected, bytes_of(expected.values), fp32()).ok());
+  for (std::vector<float> actual : {std::vector<float>{-kInf, -kInf, kNan, 1}, {kInf, -kInf, 0, 1}, {kInf, -kInf, kNan, kNan}}) {
+    Comparison found = compare_output(expected, bytes_of(actual), fp32());
+    EXPECT_EQ(found.wrong, 1);
+    EXPECT_EQ(found.wrong_nonfinite, 1);
+  }
+}
+
+TEST(Compare, ExactWantsEqualBitsButMinusZeroIsZero) {
+  auto expected = expected_of({0, 3}, {2});
+  CompareOptions exact = fp32();
+  exact.exact = true;
+  std::vector<float> minus_zero{-0.0f, 3}, off{0, std::nextafter(3.0f, 4.0f)};
+  EXPECT_TRUE(compare_output(expected, bytes_of(minus_zero), exact).ok());
+  EXPECT_FALSE(compare_output(expected, bytes_of(off), exact).ok());
+}
+
+TEST(Compare, IntegersAreExact) {
+  ExpectedOutput expected;
+  expected.name = "y";
+  expected.dtype = DType::kInt32;
+  expected.shape = {3};
+  expected.ints = {1, 2, 3};
+  std::vector<std::int32_t> right{1, 2, 3}, wrong{1, 2, 4};
+  EXPECT_TRUE(compare_output(expected, bytes_of(right), fp32()).ok());
+  EXPECT_EQ(compare_output(expected, bytes_of(wrong), fp32()).first_wrong, 2);
+}
+
+TEST(Compare, AnIndexThatReachesTheSameValueIsAsGood) {
+  ExpectedOutput expected;
+  expected.name = "y";
+  expected.dtype = DType::kInt64;
+  expected.shape = {2};
+  expected.ints = {0, 1};
+  expected.index_source = IndexSource{{2, 3}, 1, {5, 5, 1, 0, 7, 7}, 0};
+  std::vector<std::int64_t> tie{1, 2}, worse{2, 1}, outside{9, 1};
+  EXPECT_TRUE(compare_output(expected, bytes_of(tie), fp32()).ok());
+  EXPECT_EQ(compare_output(expected, bytes_of(worse), fp32()).first_wrong, 0);
+  EXPECT_EQ(compare_output(expected, bytes_of(outside), fp32()).first_wrong, 0);
+}
+
+TEST(Compare, Bfloat16IsReadAsSuch) {
+  auto expected = expected_of({1, 2}, {2});
+  expected.dtype = DType::kBFloat16;
+  std::vector<std::uint16_t> actual{bf16_from_float(1), bf16_from_float(2)};
+  EXPECT_TRUE(compare_output(expected, bytes_of(actual), fp32()).ok());
+}
+
+TEST(Compare, PartsMergeLikeTheWhole) {
+  std::vector<float> values(1 << 19);
+  std::iota(values.begin(), values.end(), 0.0f);
+  auto expected = expected_of(values, {512, 1024});
+  auto actual = values;
+  actual[5] += 1e6f;
+  actual.back() += 2e6f;
+  CompareOptions one = fp32(), two = fp32();
+  one.threads = 1;
+  Comparison a = compare_output(expected, bytes_of(actual), one), b = compare_output(expected, bytes_of(actual), two);
+  EXPECT_EQ(a.wrong, 2);
+  EXPECT_EQ(b.wrong, 2);
+  EXPECT_EQ(a.first_wrong, b.first_wrong);
+  EXPECT_EQ(a.worst.front().index, b.worst.front().index);
+  EXPECT_NEAR(a.rel_norm, b.rel_norm, 1e-12);
+}
+
+}  // namespace
+}  // namespace kforge
