@@ -35,31 +35,37 @@ enum class SandboxProfile : std::uint8_t {
 std::string_view name_of(SandboxProfile profile);
 
 struct SandboxLimits {
-  std::chrono::milliseconds wall{60'000};        // then the whole group is killed
+  std::chrono::milliseconds wall{60'000};  // then the whole group is killed
   std::uint64_t cpu_seconds = 120;
-  std::uint64_t memory_bytes = 8ull << 30;       // address space the program may take
-  std::uint64_t file_bytes = 256ull << 20;       // largest file it may write
-  std::uint64_t processes = 64;                  // processes and threads
-  std::size_t output_bytes = 256 << 10;          // kept of stdout and of stderr; the rest is dropped
+  std::uint64_t memory_bytes = 8ull << 30;  // address space the program may take
+  std::uint64_t file_bytes = 256ull << 20;  // largest file it may write
+  std::uint64_t processes = 64;             // processes and threads (not limited in tier kNone)
+  std::size_t output_bytes = 256 << 10;     // kept of stdout and of stderr; the rest is dropped
 };
 
+// Paths inside equal paths outside. As root the program runs under an unallocated uid of its own, so files it
+// is to read must be readable for everybody, down from the root: stage them in a TempDir of mode 0755, not in
+// kforge_home(). Only argv[0] may lie behind closed folders. `writable` is given to that uid; what is found
+// in it afterwards is the program's work: hostile names, links and sizes included.
 struct SandboxSpec {
   SandboxProfile profile = SandboxProfile::kNative;
-  std::vector<std::string> argv;                 // argv[0] is an absolute path, readable inside
-  std::vector<std::filesystem::path> readable;   // besides the system's read-only /usr, /lib*, /bin, /etc/alternatives
-  std::filesystem::path writable;                // one folder; empty: none. It is also the working folder.
-  std::map<std::string, std::string> env;        // the whole environment of the program
-  std::vector<int> fds;                          // inherited as 3, 4, ... in this order
-  std::vector<int> cpus;                         // affinity; empty: unchanged
+  std::vector<std::string> argv;                // argv[0] is an absolute path, readable inside
+  std::vector<std::filesystem::path> readable;  // besides the system's read-only /usr, /lib*, /bin,
+                                                // /etc/alternatives; below /dev: devices to use
+  std::filesystem::path writable;               // one folder; empty: none. It is also the working folder.
+  std::map<std::string, std::string> env;  // the whole environment; TMPDIR=writable is added where not named
+  std::vector<int> fds;                    // inherited as 3, 4, ... in this order
+  std::vector<int> cpus;                   // affinity; empty: unchanged
   SandboxLimits limits;
 };
 
 // How a program ended.
 struct SandboxExit {
-  int exit_code = 0;       // meaningful when signal == 0
-  int signal = 0;          // as the program got it, whatever wrapper stood between
+  int exit_code = 0;  // meaningful when signal == 0
+  int signal = 0;     // as the program got it, whatever wrapper stood between
   bool wall_exceeded = false;
   bool output_truncated = false;
+  bool left_processes = false;  // others were alive when the program ended; they were killed
   std::string out, err;
   rusage usage{};
 };
@@ -70,7 +76,7 @@ class SandboxedProcess {
 
   // Host pid of the program itself (not of a wrapper). Known once it runs; 0 before.
   virtual pid_t pid() const = 0;
-  virtual void stop() = 0;    // SIGSTOP to every thread of the program; returns when it is stopped
+  virtual void stop() = 0;  // SIGSTOP to every thread of the program; returns when it is stopped
   virtual void resume() = 0;
   // Waits until the program ends or its wall limit passes, draining its output meanwhile.
   virtual Result<SandboxExit> wait() = 0;
@@ -79,6 +85,8 @@ class SandboxedProcess {
   virtual void kill() = 0;
   // Processes of the program still alive besides itself (leftovers of a fork); 0 is the honest answer.
   virtual int other_processes() const = 0;
+  // What binds the group besides the tier: "rlimits, cgroup pids, cgroup memory".
+  virtual std::string group_limits() const = 0;
 };
 
 // The strongest tier that works here, found by trying each once per process. An Error says what to install.
@@ -89,8 +97,9 @@ std::optional<std::string> tier_unavailable(SandboxTier tier);
 Result<std::unique_ptr<SandboxedProcess>> start_sandboxed(const SandboxSpec& spec, SandboxTier tier);
 
 // Programs for seccomp(2) as the runner takes them (an array of struct sock_filter in a sealed memfd).
-// load_filter: no exec, no new process, no network, no writing opens. run_filter: in addition no opens at all and
-// no executable mappings. A forbidden call raises SIGSYS (the runner reports its number); harmless ones get EPERM.
+// load_filter: no exec, no new process, no network, no writing opens. run_filter: in addition no opens at all
+// and no executable mappings. A forbidden call raises SIGSYS (the runner reports its number); harmless ones
+// get EPERM.
 Result<Fd> load_filter();
 Result<Fd> run_filter();
 // "openat" for 257, for messages.

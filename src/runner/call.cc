@@ -1,0 +1,105 @@
+// Calling the candidate's functions with as many pointers as the task has tensors.
+#include <string.h>
+#include <time.h>
+
+#include <utility>
+
+#include "runner/session.h"
+
+namespace kforge::runner {
+namespace {
+
+constexpr size_t kMostPointers = KFORGE_MAX_ARGUMENTS + 1;  // and the state
+
+template <size_t>
+using Pointer = void*;
+
+template <size_t... I>
+void* call_with(AnyFunction function, void* const* pointers, std::index_sequence<I...>) {
+  return reinterpret_cast<void* (*)(Pointer<I>...)>(function)(pointers[I]...);
+}
+template <size_t Count>
+void* call_exactly(AnyFunction function, void* const* pointers) {
+  return call_with(function, pointers, std::make_index_sequence<Count>());
+}
+
+using Caller = void* (*)(AnyFunction, void* const*);
+template <size_t... Count>
+Caller caller_of(size_t count, std::index_sequence<Count...>) {
+  static const Caller callers[] = {call_exactly<Count>...};
+  return callers[count];
+}
+// A function that passes exactly `count` pointers. What it returns means something only for prepare.
+Caller caller_of(size_t count) { return caller_of(count, std::make_index_sequence<kMostPointers + 1>()); }
+
+uint64_t now_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// The pointers of one call: of the params only, of all, or of all but the params after the state.
+enum class Which { kParams, kAll, kStateAndRest };
+size_t gather(Which which, uint32_t slot, void** pointers) {
+  size_t count = 0;
+  if (which == Which::kStateAndRest) pointers[count++] = session.state;
+  for (uint32_t i = 0; i < session.argument_count; ++i) {
+    const Argument& argument = session.arguments[i];
+    bool wanted = which == Which::kAll || (argument.row.is_param != 0) == (which == Which::kParams);
+    if (wanted) pointers[count++] = argument.data(argument.slots == 1 ? 0 : slot);
+  }
+  return count;
+}
+
+void* pointers_of_slot[KFORGE_MAX_SLOTS][kMostPointers];
+
+}  // namespace
+
+void release_state() {
+  if (session.prepared && session.candidate.release) {
+    void* pointers[] = {session.state};
+    call_exactly<1>(session.candidate.release, pointers);
+  }
+  session.prepared = false;
+  session.state = nullptr;
+}
+
+void prepare() {
+  if (!session.candidate.kernel && !session.candidate.uses_prepare())
+    return send_error("no candidate is loaded");
+  if (!session.candidate.uses_prepare()) return send_done(0, 0);
+  release_state();
+  void* params[kMostPointers];
+  Caller caller = caller_of(gather(Which::kParams, 0, params));
+  uint64_t start = now_ns();
+  session.state = caller(session.candidate.prepare, params);
+  uint64_t end = now_ns();
+  session.prepared = true;
+  send_done(0, end - start);
+}
+
+void call(const Packet& packet) {
+  uint32_t count = packet.head.payload / sizeof(uint32_t);
+  bool trio = session.candidate.uses_prepare();
+  if (!trio && !session.candidate.kernel) return send_error("no candidate is loaded");
+  if (trio && !session.prepared) return send_error("the candidate was not prepared");
+  if (count == 0 || count > KFORGE_MAX_SLOTS || packet.head.payload % sizeof(uint32_t))
+    return send_error("wrong number of slots");
+  static uint32_t slots[KFORGE_MAX_SLOTS];
+  memcpy(slots, packet.payload, packet.head.payload);
+  size_t pointers = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (slots[i] >= session.slot_count) return send_error("there is no such slot");
+    pointers = gather(trio ? Which::kStateAndRest : Which::kAll, slots[i], pointers_of_slot[i]);
+  }
+  Caller caller = caller_of(pointers);
+  AnyFunction function = trio ? session.candidate.kernel_prepared : session.candidate.kernel;
+  uint64_t start = now_ns();
+  for (uint32_t i = 0; i < count; ++i) {
+    session.slot = slots[i];
+    caller(function, pointers_of_slot[i]);
+  }
+  send_done(0, now_ns() - start);
+}
+
+}  // namespace kforge::runner

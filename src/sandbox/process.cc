@@ -1,0 +1,170 @@
+#include "sandbox/process.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include "sandbox/proc.h"
+
+namespace kforge {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kStartLimit{20'000};
+constexpr milliseconds kStopLimit{2'000};
+constexpr milliseconds kOuterGrace{5'000};  // past the wall limit, which the launcher enforces itself
+
+}  // namespace
+
+LaunchedProcess::LaunchedProcess(pid_t launcher, Fd control, OutputCapture out, OutputCapture err,
+                                 const SandboxLimits& limits)
+    : launcher_(launcher),
+      control_(std::move(control)),
+      out_(std::move(out)),
+      err_(std::move(err)),
+      limits_(limits),
+      started_(steady_clock::now()) {}
+
+Result<std::unique_ptr<SandboxedProcess>> LaunchedProcess::take_over(pid_t launcher, Fd control,
+                                                                     OutputCapture out, OutputCapture err,
+                                                                     const SandboxLimits& limits) {
+  std::unique_ptr<LaunchedProcess> process(
+      new LaunchedProcess(launcher, std::move(control), std::move(out), std::move(err), limits));
+  KF_TRY_VOID(process->await_running());
+  return process;
+}
+
+LaunchedProcess::~LaunchedProcess() { end_launcher(); }
+
+Result<void> LaunchedProcess::await_running() {
+  auto deadline = steady_clock::now() + kStartLimit;
+  for (;;) {
+    LaunchReport report{};
+    pid_t sender = 0;
+    auto left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now()).count();
+    if (left <= 0) return fail("the sandbox did not start within {} s", kStartLimit.count() / 1000);
+    if (!receive(report, sender, static_cast<int>(left))) {
+      if (!lost_) continue;
+      return fail("the sandbox could not be built: {}", err_.text());
+    }
+    if (report.event == LaunchEvent::kFailed) return fail("the sandbox could not be built: {}", report.text);
+    if (report.event == LaunchEvent::kStarted) {
+      program_ = sender;
+      program_handle_.reset(static_cast<int>(::syscall(SYS_pidfd_open, program_, 0)));
+    }
+    if (report.event == LaunchEvent::kRunning) {
+      parent_of_program_ = sender;
+      cgroups_ = report.cgroups;
+      return {};
+    }
+  }
+}
+
+bool LaunchedProcess::receive(LaunchReport& report, pid_t& sender, int timeout_ms) {
+  pollfd ready{control_.get(), POLLIN, 0};
+  int count = ::poll(&ready, 1, timeout_ms);
+  if (count <= 0) return false;
+  alignas(cmsghdr) char credentials[CMSG_SPACE(sizeof(ucred))];
+  iovec data{&report, sizeof report};
+  msghdr message{
+      .msg_iov = &data, .msg_iovlen = 1, .msg_control = credentials, .msg_controllen = sizeof credentials};
+  ssize_t got = ::recvmsg(control_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return false;
+  if (got != static_cast<ssize_t>(sizeof report)) {
+    lost_ = true;
+    return false;
+  }
+  report.text[sizeof report.text - 1] = 0;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_CREDENTIALS) {
+    ucred who{};
+    std::memcpy(&who, CMSG_DATA(header), sizeof who);
+    sender = who.pid;
+  }
+  return true;
+}
+
+void LaunchedProcess::signal(int number) const {
+  if (program_handle_.valid()) ::syscall(SYS_pidfd_send_signal, program_handle_.get(), number, nullptr, 0);
+}
+
+void LaunchedProcess::stop() {
+  signal(SIGSTOP);
+  auto deadline = steady_clock::now() + kStopLimit;
+  while (!all_tasks_stopped(program_) && steady_clock::now() < deadline) std::this_thread::yield();
+}
+
+void LaunchedProcess::resume() { signal(SIGCONT); }
+void LaunchedProcess::kill() { signal(SIGKILL); }
+
+bool LaunchedProcess::take_exit(int timeout_ms) {
+  if (has_exit_ || lost_) return true;
+  LaunchReport report{};
+  pid_t sender = 0;
+  if (receive(report, sender, timeout_ms) && report.event == LaunchEvent::kExited) {
+    exit_ = report;
+    has_exit_ = true;
+  }
+  return has_exit_ || lost_;
+}
+
+bool LaunchedProcess::ended() { return take_exit(0); }
+
+Result<SandboxExit> LaunchedProcess::wait() {
+  auto deadline = started_ + limits_.wall + kOuterGrace;
+  bool overdue = false;
+  while (!overdue && !take_exit(100)) overdue = steady_clock::now() >= deadline;
+  end_launcher();
+  SandboxExit exit;
+  if (has_exit_) {
+    exit.signal = WIFSIGNALED(exit_.status) ? WTERMSIG(exit_.status) : 0;
+    exit.exit_code = WIFEXITED(exit_.status) ? WEXITSTATUS(exit_.status) : 0;
+    exit.usage = exit_.usage;
+    exit.wall_exceeded = exit_.wall_exceeded;
+    exit.left_processes = exit_.left_processes;
+  } else {  // somebody killed the launcher, or it could not act in time: all inside is dead by now
+    exit.signal = SIGKILL;
+    exit.wall_exceeded = overdue || steady_clock::now() >= started_ + limits_.wall;
+  }
+  exit.out = out_.text();
+  exit.err = err_.text();
+  exit.output_truncated = out_.full() || err_.full();
+  return exit;
+}
+
+// Closing the socket is the sign to end; the launcher then kills whatever is left and takes its cgroups away.
+void LaunchedProcess::end_launcher() {
+  if (launcher_ <= 0) return;
+  if (!has_exit_) control_.reset();
+  auto deadline = steady_clock::now() + kOuterGrace;
+  for (int spins = 0;; ++spins) {
+    pid_t ended = ::waitpid(launcher_, nullptr, WNOHANG);
+    if (ended == launcher_ || (ended < 0 && errno == ECHILD)) break;
+    if (steady_clock::now() >= deadline) ::kill(launcher_, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::microseconds(spins < 50 ? 100 : 1000));
+  }
+  launcher_ = 0;
+}
+
+int LaunchedProcess::other_processes() const {
+  if (launcher_ <= 0) return 0;
+  return count_descendants(parent_of_program_, program_);
+}
+
+std::string LaunchedProcess::group_limits() const {
+  std::string text = "rlimits";
+  if (cgroups_ & 1) text += ", cgroup pids";
+  if (cgroups_ & 2) text += ", cgroup memory";
+  return text;
+}
+
+}  // namespace kforge
