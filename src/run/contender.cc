@@ -281,6 +281,8 @@ Step<bool> Contender::finish() {
     return candidate_failed(state_->why_ended(KFORGE_EXIT));
   state_->process->resume();
   KF_TRY(SandboxExit exit, state_->process->wait());
+  if (exit.left_processes)
+    return candidate_failed(Rejected{"after_return", "processes were left running when the program ended", ""});
   if (exit.exit_code == 0 && exit.signal == 0 && !exit.wall_exceeded) return true;
   return candidate_failed(describe_exit(exit, "release() or exit"));
 }
