@@ -6,6 +6,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <mutex>
+#include <set>
 
 #include "base/fd.h"
 
@@ -22,6 +24,16 @@ Result<void> write_all(int fd, std::string_view content, const fs::path& path) {
     content.remove_prefix(static_cast<std::size_t>(n));
   }
   return {};
+}
+
+// Never destroyed: a TempDir may die after main().
+struct LiveTempDirs {
+  std::mutex mutex;
+  std::set<fs::path> paths;
+};
+LiveTempDirs& live_temp_dirs() {
+  static auto* live = new LiveTempDirs;
+  return *live;
 }
 
 fs::path binary_folder() {
@@ -66,8 +78,17 @@ Result<void> write_file_atomic(const fs::path& path, std::string_view content, i
 }
 
 TempDir::~TempDir() {
+  if (path_.empty()) return;
   std::error_code ignored;
-  if (!path_.empty()) fs::remove_all(path_, ignored);
+  fs::remove_all(path_, ignored);
+  std::lock_guard lock(live_temp_dirs().mutex);
+  live_temp_dirs().paths.erase(path_);
+}
+
+void remove_live_temp_dirs() {
+  std::lock_guard lock(live_temp_dirs().mutex);
+  std::error_code ignored;
+  for (const fs::path& path : live_temp_dirs().paths) fs::remove_all(path, ignored);
 }
 
 Result<TempDir> TempDir::create(int mode) {
@@ -75,9 +96,14 @@ Result<TempDir> TempDir::create(int mode) {
   fs::path parent = fs::temp_directory_path(error);
   if (error) return fail("no usable temporary folder: {}", error.message());
   std::string name = (parent / "kforge-XXXXXX").string();
-  if (!::mkdtemp(name.data())) return fail("cannot create a folder in {}: {}", parent.string(), std::strerror(errno));
+  if (!::mkdtemp(name.data()))
+    return fail("cannot create a folder in {}: {}", parent.string(), std::strerror(errno));
   TempDir dir;
   dir.path_ = name;
+  {
+    std::lock_guard lock(live_temp_dirs().mutex);
+    live_temp_dirs().paths.insert(dir.path_);
+  }
   if (::chmod(name.c_str(), static_cast<mode_t>(mode)) != 0)
     return fail("cannot set permissions of {}: {}", name, std::strerror(errno));
   return dir;

@@ -38,6 +38,9 @@ class TempDir {
   fs::path path_;
 };
 
+// Removes every TempDir that is alive now: for the way out that runs no destructors (a signal).
+void remove_live_temp_dirs();
+
 // $KFORGE_HOME, else $XDG_DATA_HOME/kforge, else ~/.local/share/kforge; created with mode 0700.
 Result<fs::path> kforge_home();
 

@@ -83,5 +83,15 @@ TEST(HelperProgram, AMissingOneIsNamed) {
   EXPECT_FALSE(helper.error().remedy.empty());
 }
 
+TEST(TempDir, LiveOnesCanBeRemovedAtOnce) {
+  auto one = TempDir::create();
+  auto two = TempDir::create();
+  ASSERT_TRUE(one && two);
+  TempDir moved = std::move(*one);
+  remove_live_temp_dirs();
+  EXPECT_FALSE(fs::exists(moved.path()));
+  EXPECT_FALSE(fs::exists(two->path()));
+}
+
 }  // namespace
 }  // namespace kforge

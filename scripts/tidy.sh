@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Runs clang-tidy (.clang-tidy) over src/. Files that were clean are remembered by content, so that only what changed is
+# looked at again.
+#   scripts/tidy.sh [--budget SECONDS] [--preset NAME]
+# With a budget, recently changed files come first, then as many of the others as fit; the last line says how many.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+budget=0
+preset=release
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --budget) budget=$2 ;;
+    --preset) preset=$2 ;;
+    *)
+      echo "usage: scripts/tidy.sh [--budget SECONDS] [--preset NAME]" >&2
+      exit 2
+      ;;
+  esac
+  shift 2
+done
+command -v clang-tidy-19 >/dev/null || {
+  echo "tidy: clang-tidy-19 is not installed; scripts/setup.sh installs it" >&2
+  exit 3
+}
+database="out/$preset"
+[ -f "$database/compile_commands.json" ] || {
+  echo "tidy: $database/compile_commands.json is missing; configure the preset first" >&2
+  exit 2
+}
+
+export KFORGE_TIDY_DATABASE="$database" KFORGE_TIDY_DEADLINE=0 KFORGE_TIDY_STAMPS=out/tidy
+[ "$budget" -gt 0 ] && KFORGE_TIDY_DEADLINE=$(($(date +%s) + budget))
+mkdir -p "$KFORGE_TIDY_STAMPS"
+# What every file's verdict depends on besides its own text.
+KFORGE_TIDY_CONTEXT=$(find src -name '*.h' -print0 | sort -z | xargs -0 cat .clang-tidy | sha256sum | cut -c1-64)
+export KFORGE_TIDY_CONTEXT
+
+# Changed files, then all, in an order that differs from commit to commit but not from run to run.
+changed() { { git diff --name-only HEAD; git diff --name-only HEAD~1 HEAD; } 2>/dev/null | grep '^src/.*\.cc$'; }
+commit=$(git rev-parse HEAD 2>/dev/null || echo none)
+all() { find src -name '*.cc' ! -name '*_test.cc' | while read -r file; do echo "$(echo "$commit $file" | sha256sum) $file"; done | sort | awk '{print $NF}'; }
+in_database() { while read -r file; do grep -qF "/$file\"" "$database/compile_commands.json" && [ -f "$file" ] && echo "$file"; done; }
+mapfile -t files < <({ changed; all; } | awk '!seen[$0]++' | in_database)
+
+check_one() {
+  local file=$1 stamp
+  stamp="$KFORGE_TIDY_STAMPS/$(echo "$KFORGE_TIDY_CONTEXT $(sha256sum "$file")" | sha256sum | cut -c1-32)"
+  if [ -e "$stamp" ]; then
+    echo "clean $file"
+    return 0
+  fi
+  if [ "$KFORGE_TIDY_DEADLINE" -gt 0 ] && [ "$(date +%s)" -ge "$KFORGE_TIDY_DEADLINE" ]; then
+    echo "left $file"
+    return 0
+  fi
+  local output
+  if output=$(clang-tidy-19 --quiet -p "$KFORGE_TIDY_DATABASE" "$file" 2>/dev/null); then
+    touch "$stamp"
+    echo "clean $file"
+  else
+    printf 'bad %s\n%s\n' "$file" "$output"
+  fi
+}
+export -f check_one
+log=$(printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -I{} bash -c 'check_one {}')
+printf '%s\n' "$log" | grep -v -e '^clean ' -e '^left '
+bad=$(printf '%s\n' "$log" | grep -c '^bad ')
+left=$(printf '%s\n' "$log" | grep -c '^left ')
+echo "tidy: ${#files[@]} files, $bad with findings, $left not reached within the budget"
+[ "$bad" -eq 0 ] && [ ${#files[@]} -gt 0 ] && [ "$left" -lt ${#files[@]} ]

@@ -1,0 +1,75 @@
+// kforge results: the store's newest verdicts, one line each.
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "report/eval_report.h"
+#include "report/readable.h"
+#include "store/store.h"
+
+namespace kforge {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json row_json(const ResultRow& row) {
+  return {{"id", row.id},
+          {"created_at", row.created_at},
+          {"task", row.task},
+          {"shape_set", row.shape_set},
+          {"platform", row.platform},
+          {"precision", row.precision},
+          {"outcome", row.outcome},
+          {"gate", row.gate.empty() ? Json(nullptr) : Json(row.gate)},
+          {"time_ns", row.time_ns ? Json(*row.time_ns) : Json(nullptr)},
+          {"speedup", row.speedup ? Json(*row.speedup) : Json(nullptr)},
+          {"against", row.against.empty() ? Json(nullptr) : Json(row.against)},
+          {"machine", row.machine}};
+}
+
+int run(const ResultFilter& filter, bool json) {
+  auto store = Store::open();
+  if (!store) return report_error(store.error(), json);
+  auto rows = store->latest_results(filter);
+  if (!rows) return report_error(rows.error(), json);
+  if (json) {
+    Json list = Json::array();
+    for (const ResultRow& row : *rows) list.push_back(row_json(row));
+    fmt::print("{}\n", Json{{"schema", "kforge.results/1"}, {"results", list}}.dump(
+                           2, ' ', false, Json::error_handler_t::replace));
+    return kExitPassed;
+  }
+  if (rows->empty()) {
+    fmt::print("no results{}\n",
+               filter.task.empty() && filter.outcome.empty() ? " yet; `kforge eval` makes one" : " that fit");
+    return kExitPassed;
+  }
+  std::vector<std::vector<std::string>> lines{
+      {"result", "when", "task", "shapes", "outcome", "time", "speedup"}};
+  for (const ResultRow& row : *rows)
+    lines.push_back({row.id, row.created_at, printable(row.task), row.shape_set,
+                     row.gate.empty() ? row.outcome : row.outcome + " (" + row.gate + ")",
+                     row.time_ns ? readable_time(*row.time_ns) : "",
+                     row.speedup ? fmt::format("{:.2f}x over {}", *row.speedup, row.against) : ""});
+  fmt::print("{}", table(lines, "lllllr"));
+  return kExitPassed;
+}
+
+}  // namespace
+
+void declare_results(CLI::App& command, int& exit_code) {
+  auto filter = std::make_shared<ResultFilter>();
+  auto json = std::make_shared<bool>(false);
+  command.add_option("--task", filter->task, "only of this task");
+  command.add_option("--outcome", filter->outcome, "only with this outcome")
+      ->check(CLI::IsMember({"passed", "no_program", "compile_error", "crash", "timeout", "wrong_shape",
+                             "wrong_value", "rejected"}))
+      ->type_name("NAME");
+  command.add_option("-n,--limit", filter->limit, "at most this many")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command.add_flag("--json", *json, "as JSON");
+  command.callback([filter, json, &exit_code] { exit_code = run(*filter, *json); });
+}
+
+}  // namespace kforge
