@@ -96,6 +96,8 @@ struct Contender::State {
                           CallTime* time);
   Step<Received> await(std::uint32_t stage, milliseconds limit);
   Failure why_ended(std::uint32_t stage);
+  bool has_unsolicited() const;
+  Failure forged();
   void note_memory();
 };
 
@@ -167,18 +169,21 @@ void Contender::State::note_memory() {
   usage.peak_bytes = std::max(usage.peak_bytes, peak > shared ? peak - shared : 0);
 }
 
+bool Contender::State::has_unsolicited() const {
+  char peeked;
+  return ::recv(socket.get(), &peeked, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+Failure Contender::State::forged() {
+  process->kill();
+  return Rejected{"protocol", "the program sent a result message that nobody had asked for: results were forged", ""};
+}
+
 // One command and its answer. The clock starts before the contender can see the command (it is stopped) and ends
 // when its report arrives; then it is stopped again, before anyone looks at what it did.
 Step<Received> Contender::State::exchange(KforgeMessage message, const void* payload, std::span<const int> fds,
                                           milliseconds limit, CallTime* time) {
-  if (pollfd early{socket.get(), POLLIN, 0}; ::poll(&early, 1, 0) > 0 && (early.revents & POLLIN)) {
-    char peeked;
-    if (::recv(socket.get(), &peeked, 1, MSG_PEEK | MSG_DONTWAIT) > 0) {
-      process->kill();
-      return candidate_failed(Rejected{
-          "protocol", "the program sent a result message that nobody had asked for: results were forged", ""});
-    }
-  }
+  if (has_unsolicited()) return candidate_failed(forged());
   if (!send_packet(socket.get(), message, payload, fds)) return candidate_failed(why_ended(message.type));
   double cpu_before = cpu_time_ns(process->pid());
   auto start = Clock::now();
@@ -186,7 +191,9 @@ Step<Received> Contender::State::exchange(KforgeMessage message, const void* pay
   auto answer = await(message.type, limit);
   auto end = Clock::now();
   if (!answer || !answer->has_value()) return answer;
-  if (message.type != KFORGE_EXIT) process->stop();
+  process->stop();
+  // One command, one answer: a second packet was forged, and the first may have been.
+  if (has_unsolicited()) return candidate_failed(forged());
   if (time) {
     time->parent_ns = std::chrono::duration<double, std::nano>(end - start).count();
     time->claimed_ns = static_cast<double>((*answer)->header.nanoseconds);
@@ -273,6 +280,7 @@ void Contender::linger(milliseconds duration) {
 }
 
 Step<bool> Contender::finish() {
+  if (state_->has_unsolicited()) return candidate_failed(state_->forged());
   int others = state_->process->other_processes();
   if (others > 0)
     return candidate_failed(

@@ -22,7 +22,7 @@ constexpr double kOneThreadBelowNs = 20e6;
 // One timed call of the candidate, to be made again elsewhere.
 struct RememberedCall {
   int round = 0;
-  InputChoice choice;
+  InputChoice params, choice;
   Fingerprint values;
 };
 
@@ -45,8 +45,9 @@ class TimedJudge {
   Result<std::unique_ptr<Contender>> start_rival(const Rival& rival, int threads, double& call_ns);
   void run_rounds();
   void after_batch(const BatchView& batch);
-  bool enough(int rounds);
-  std::vector<InputChoice> choose(int round);
+  bool enough();
+  RoundPlan fresh_plan();
+  RoundPlan plan(int round);
   void summarise();
   Result<void> judge_timed_calls();
   Result<void> judge_clock();
@@ -74,7 +75,7 @@ class TimedJudge {
   std::vector<RememberedCall> remembered_;
   int drawn_round_ = 0;
   std::uint32_t drawn_slot_ = 0;
-  bool drawn_judged_ = false;
+  InputChoice round_params_;
   TimedFindings findings_;
 };
 
@@ -144,29 +145,57 @@ Result<void> TimedJudge::start_rivals() {
   return {};
 }
 
-// New values for every call; one call, drawn in secret, gets check inputs whose true result is known.
-std::vector<InputChoice> TimedJudge::choose(int round) {
-  std::vector<InputChoice> choices(memory_->layout.slots);
-  for (InputChoice& choice : choices) choice = {InputKind::kOwn, random_()};
-  if (round == 0) drawn_slot_ = static_cast<std::uint32_t>(random_() % timed_[0].batch);
-  if (round == drawn_round_) choices[drawn_slot_].seed = context_.check_seed(InputKind::kOwn);
-  return choices;
+// New values for every slot, called in a new order.
+RoundPlan TimedJudge::fresh_plan() {
+  RoundPlan plan;
+  for (std::uint32_t slot = 0; slot < memory_->layout.slots; ++slot) {
+    plan.choices.push_back({InputKind::kOwn, random_()});
+    plan.order.push_back(slot);
+  }
+  std::ranges::shuffle(plan.order, random_);
+  return plan;
+}
+
+// One call of one round, drawn in secret, gets check inputs whose true result is known. A program without prepare()
+// takes the params anew in every call, so they change too: it cannot have digested them outside the time.
+RoundPlan TimedJudge::plan(int round) {
+  RoundPlan plan = fresh_plan();
+  InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
+  round_params_ = own;
+  if (round == drawn_round_) {
+    drawn_slot_ = plan.order[random_() % timed_[0].batch];
+    plan.choices[drawn_slot_] = own;
+  } else if (round >= 0 && !owned_[0]->usage().has_prepare) {
+    round_params_.seed = random_();
+  }
+  fill_params(task_, *memory_, round_params_);
+  return plan;
 }
 
 void TimedJudge::after_batch(const BatchView& batch) {
   if (batch.contender != 0 || verdict_.failed()) return;
   const TensorMemory& outputs = timed_[0].contender->outputs();
-  for (std::uint32_t slot : batch.slots) {
+  for (std::uint32_t slot : batch.called) {
     if (batch.round == drawn_round_ && slot == drawn_slot_) {
       Verdict scratch;
-      drawn_judged_ = true;
       auto failure = judge_outputs(context_, expected_, outputs, slot, InputKind::kOwn, "timed_calls", scratch);
       if (failure)
         verdict_.fail(Rejected{"timed_calls", "a timed call gave another result than its checks: " + reason_text(*failure),
                                std::string(evidence_json(*failure))});
       continue;
     }
-    remembered_.push_back({batch.round, batch.choices[slot], take_fingerprint(positions_, outputs, slot)});
+    remembered_.push_back({batch.round, round_params_, batch.plan.choices[slot], take_fingerprint(positions_, outputs, slot)});
+  }
+  // Outputs of calls that were not made must be untouched: a program may not work ahead.
+  if (batch.not_called.empty() || verdict_.failed()) return;
+  std::uint32_t slot = batch.not_called[random_() % batch.not_called.size()];
+  for (std::size_t a = 0; a < task_.arguments.size(); ++a) {
+    const BoundArgument& argument = task_.arguments[a];
+    if (argument.role != Role::kOutput) continue;
+    auto data = outputs.tensor(a, slot);
+    if (count_poison(argument.dtype, batch.plan.choices[slot].seed, data) == element_count(argument.shape)) continue;
+    verdict_.fail(Rejected{"timed_calls", fmt::format("{} of a call that had not been made was written: the program works ahead", argument.c_name), ""});
+    return;
   }
 }
 
@@ -190,7 +219,7 @@ std::vector<double> pick(const std::vector<Sample>& samples, const std::vector<s
 }
 
 // Enough is known when the interval against the quickest rival is narrow, or the candidate is hopeless.
-bool TimedJudge::enough(int) {
+bool TimedJudge::enough() {
   if (verdict_.failed() || timed_[0].failure) return true;
   auto kept = rounds_kept();
   auto own = pick(timed_[0].samples, kept);
@@ -211,9 +240,9 @@ void TimedJudge::run_rounds() {
   for (auto& contender : owned_) timed_.push_back({contender.get(), 1, {}, std::nullopt, 0});
   drawn_round_ = static_cast<int>(random_() % static_cast<std::uint64_t>(options_.timing.min_rounds));
   TimingHooks hooks;
-  hooks.choose = [this](int round) { return choose(round); };
+  hooks.plan = [this](int round) { return plan(round); };
   hooks.after_batch = [this](const BatchView& batch) { after_batch(batch); };
-  hooks.enough = [this](int rounds, const auto&) { return enough(rounds); };
+  hooks.enough = [this](const auto&) { return enough(); };
   hooks.progress = [this](int round, int of) {
     if (context_.progress) context_.progress(static_cast<double>(round) / of, fmt::format("round {}", round));
   };
@@ -262,6 +291,7 @@ Result<void> TimedJudge::judge_timed_calls() {
   if (!prepared) return verdict_.fail(prepared.error()), Result<void>{};
   for (const RememberedCall& call : remembered_) {
     std::uint32_t slot = random_() % 2;
+    if (!fresh.usage().has_prepare) fill_params(task_, memory, call.params);
     fill_inputs(task_, memory, call.choice, slot);
     reset_outputs(task_, fresh.outputs(), call.choice, slot);
     KF_TRY(auto time, fresh.call({slot}, context_.call_limit));
@@ -293,11 +323,7 @@ Result<double> TimedJudge::measure_again(int samples, std::vector<Sample>& taken
   TimingOptions timing = options_.timing;
   timing.min_rounds = timing.max_rounds = samples;
   TimingHooks hooks;
-  hooks.choose = [this](int) {
-    std::vector<InputChoice> choices(memory_->layout.slots);
-    for (InputChoice& choice : choices) choice = {InputKind::kOwn, random_()};
-    return choices;
-  };
+  hooks.plan = [this](int) { return fresh_plan(); };
   KF_TRY([[maybe_unused]] int rounds, time_interleaved(task_, *memory_, alone, timing, hooks));
   if (alone[0].failure) return verdict_.fail(*alone[0].failure), 0.0;
   taken = alone[0].samples;
