@@ -7,6 +7,7 @@
 #include "verify/evidence.h"
 #include "verify/fingerprint.h"
 #include "verify/floor.h"
+#include "verify/tripwire.h"
 #include "verify/value_gates.h"
 
 namespace kforge {
@@ -24,6 +25,7 @@ struct RememberedCall {
   int round = 0;
   InputChoice params, choice;
   Fingerprint values;
+  bool tripwire = false;  // its inputs were changed while earlier calls of its batch ran
 };
 
 bool clocks_disagree(const Sample& sample) {
@@ -49,6 +51,7 @@ class TimedJudge {
   RoundPlan fresh_plan();
   RoundPlan plan(int round);
   void summarise();
+  Result<void> judge_look_ahead();
   Result<void> judge_timed_calls();
   Result<void> judge_clock();
   Result<void> judge_floor();
@@ -276,11 +279,29 @@ void TimedJudge::summarise() {
   findings_.usage = owned_[0]->usage();
 }
 
+// Small calls come in batches; see tripwire.h. The call's result joins those that are made again elsewhere.
+Result<void> TimedJudge::judge_look_ahead() {
+  constexpr int kTries = 6;
+  std::uint32_t batch = timed_[0].batch;
+  if (batch < 4 || !tripwire_possible(task_)) return {};
+  fill_params(task_, *memory_, {InputKind::kOwn, context_.check_seed(InputKind::kOwn)});
+  for (int i = 0; i < kTries; ++i) {
+    KF_TRY(auto wire, spring_tripwire(task_, *memory_, *owned_[0], fresh_plan(), batch, random_(), context_.call_limit));
+    if (!wire) return verdict_.fail(wire.error()), Result<void>{};
+    if (!wire->conclusive) continue;
+    InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
+    remembered_.insert(remembered_.begin(), {findings_.rounds, own, wire->choice, take_fingerprint(positions_, owned_[0]->outputs(), wire->slot), true});
+    return {};
+  }
+  return {};
+}
+
 // Gate 6: the timed calls made again, shuffled, in a process that knows nothing of the first.
 Result<void> TimedJudge::judge_timed_calls() {
   double each = findings_.ns.value / 1e9 + static_cast<double>(MemoryLayout::bytes_per_slot(task_)) / 1e9;
   auto affordable = static_cast<std::size_t>(kRepeatSeconds / std::max(each, 1e-9));
   std::ranges::shuffle(remembered_, random_);
+  std::ranges::partition(remembered_, &RememberedCall::tripwire);
   remembered_.resize(std::min(remembered_.size(), std::clamp(affordable, kRepeatLeast, kRepeatMost)));
   KF_TRY(InputMemory memory, InputMemory::create(task_, 2));
   fill_params(task_, memory, {InputKind::kOwn, context_.check_seed(InputKind::kOwn)});
@@ -298,6 +319,10 @@ Result<void> TimedJudge::judge_timed_calls() {
     if (!time) return verdict_.fail(time.error()), Result<void>{};
     auto again = take_fingerprint(positions_, fresh.outputs(), slot);
     if (auto difference = fingerprints_differ(positions_, task_, call.values, again, context_.policy, expected_)) {
+      if (call.tripwire) {
+        verdict_.fail(Rejected{"timed_calls", "a call used values its inputs had before it was made: the program works ahead in a batch; " + *difference, ""});
+        return {};
+      }
       verdict_.fail(Rejected{"timed_calls",
                              fmt::format("a timed call (round {}) gave another result than the same call alone: {}",
                                          call.round + 1, *difference),
@@ -408,6 +433,8 @@ Result<TimedFindings> TimedJudge::judge() {
   if (timed_[0].failure) verdict_.fail(*timed_[0].failure);
   if (verdict_.failed()) return findings_;
   summarise();
+  KF_TRY_VOID(judge_look_ahead());
+  if (verdict_.failed()) return findings_;
   KF_TRY(auto finished, owned_[0]->finish());
   if (!finished) return verdict_.fail(finished.error()), findings_;
   owned_.clear();
