@@ -20,6 +20,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
+constexpr milliseconds kLastMoments{2'000};  // for a program that has reported a fault or closed its channel
+constexpr milliseconds kExitLimit{5'000};    // for release() and exit handlers
+
 struct Received {
   KforgeMessage header{};
   std::vector<std::byte> payload;
@@ -96,6 +99,7 @@ struct Contender::State {
                           CallTime* time);
   Step<Received> await(std::uint32_t stage, milliseconds limit);
   Failure why_ended(std::uint32_t stage);
+  bool ends_within(milliseconds limit);
   bool has_unsolicited() const;
   Failure forged();
   void note_memory();
@@ -124,7 +128,22 @@ Contender::State::Wait Contender::State::receive(Received& received, Clock::time
   }
 }
 
+// Waits for a program that is on its way out; one that lives on is killed, and the answer is false.
+bool Contender::State::ends_within(milliseconds limit) {
+  auto deadline = Clock::now() + limit;
+  while (!process->ended()) {
+    if (Clock::now() > deadline) {
+      process->kill();
+      return false;
+    }
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return true;
+}
+
 Failure Contender::State::why_ended(std::uint32_t stage) {
+  if (!ends_within(kLastMoments))
+    return Rejected{"protocol", fmt::format("the program cut the harness's own channel during {} and went on running", stage_name(stage)), ""};
   auto exit = process->wait();
   if (!exit) return Crash{fmt::format("ended during {}: {}", stage_name(stage), exit.error().message), ""};
   return describe_exit(*exit, stage_name(stage));
@@ -143,9 +162,11 @@ Step<Received> Contender::State::await(std::uint32_t stage, milliseconds limit) 
     case KFORGE_READY:
     case KFORGE_DONE: return received;
     case KFORGE_ERROR:
-      return candidate_failed(
-          NoProgram{std::string(reinterpret_cast<const char*>(received.payload.data()), received.payload.size())});
+      return candidate_failed(NoProgram{printable_tail(
+          {reinterpret_cast<const char*>(received.payload.data()), received.payload.size()})});
     case KFORGE_FAULT:
+      // A program that reports its death dies of it.
+      if (!ends_within(kLastMoments)) return candidate_failed(forged());
       if (received.payload.size() >= sizeof(KforgeFault)) {
         KforgeFault fault;
         std::memcpy(&fault, received.payload.data(), sizeof fault);
@@ -288,6 +309,8 @@ Step<bool> Contender::finish() {
   if (!send_packet(state_->socket.get(), {KFORGE_EXIT, 0, 0, 0}, nullptr, {}))
     return candidate_failed(state_->why_ended(KFORGE_EXIT));
   state_->process->resume();
+  if (!state_->ends_within(kExitLimit))
+    return candidate_failed(Timeout{"release() or exit", static_cast<double>(kExitLimit.count()) / 1e3});
   KF_TRY(SandboxExit exit, state_->process->wait());
   if (exit.left_processes)
     return candidate_failed(Rejected{"after_return", "processes were left running when the program ended", ""});
