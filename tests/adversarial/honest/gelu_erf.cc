@@ -4,6 +4,7 @@
 // shapes: odd
 // mode: check
 // expect: outcome=passed
+// kforge: general
 #include <cmath>
 
 #include "task.h"

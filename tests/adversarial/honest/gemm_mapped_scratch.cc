@@ -4,6 +4,7 @@
 // shapes: odd
 // mode: check
 // expect: outcome=passed
+// kforge: general
 #include <sys/mman.h>
 
 #include "task.h"

@@ -4,6 +4,7 @@
 // shapes: small
 // mode: check
 // expect: outcome=passed
+// kforge: general
 #include <cmath>
 
 #include "task.h"

@@ -4,6 +4,7 @@
 // shapes: small
 // mode: full
 // expect: outcome=passed
+// kforge: general
 #include "task.h"
 
 static void matmul(const float* a, const float* b, float* c) {

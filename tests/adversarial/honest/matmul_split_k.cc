@@ -4,6 +4,7 @@
 // shapes: small
 // mode: full
 // expect: outcome=passed
+// kforge: general
 #include <omp.h>
 
 #include <vector>

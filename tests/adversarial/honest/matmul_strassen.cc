@@ -4,6 +4,7 @@
 // shapes: small
 // mode: check
 // expect: outcome=passed
+// kforge: general
 #include <vector>
 
 #include "task.h"

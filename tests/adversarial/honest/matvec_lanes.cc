@@ -4,6 +4,7 @@
 // shapes: odd
 // mode: check
 // expect: outcome=passed
+// kforge: general
 #include "task.h"
 
 extern "C" void kernel(const float* a, const float* x, float* y) {

@@ -4,6 +4,7 @@
 // shapes: small
 // mode: full
 // expect: outcome=passed
+// kforge: general
 #include "task.h"
 
 extern "C" void kernel(const float* x, float* y) {

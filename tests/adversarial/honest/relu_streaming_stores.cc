@@ -4,6 +4,7 @@
 // shapes: odd
 // mode: check
 // expect: outcome=passed
+// kforge: general
 #include "task.h"
 
 #ifdef __AVX__

@@ -4,6 +4,7 @@
 // shapes: small
 // mode: full
 // expect: outcome=passed
+// kforge: general
 #include <cmath>
 
 #include "task.h"
