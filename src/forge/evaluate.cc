@@ -216,7 +216,7 @@ ContenderSpec Evaluation::limited(ContenderSpec spec, const BoundTask& task) con
   spec.cpus = machine_.cpus;
   spec.limits.wall = std::chrono::hours(1);  // each call has its own limit
   spec.limits.cpu_seconds = 3600;
-  spec.limits.memory_bytes = (std::size_t{8} << 30) + 16 * tensors;
+  spec.limits.memory_bytes = (std::size_t{6} << 30) + 16 * tensors;
   spec.limits.processes = static_cast<std::uint64_t>(4 * threads_ + 64);
   return spec;
 }

@@ -19,10 +19,15 @@ struct FlagSet {
   std::vector<std::string> needs;  // machine features it needs: "avx512f", "amx"
 };
 
+struct Compiler {
+  std::string name;                // looked up in PATH: "g++"
+  std::vector<std::string> flags;  // replaces ${compiler_flags} in argv
+};
+
 struct Profiler {
   std::string name;
   std::vector<std::string> argv;
-  std::string gives;   // "facts", "text" or "picture"
+  std::string gives;  // "facts", "text" or "picture"
   std::string parser;
 };
 
@@ -30,22 +35,23 @@ struct Platform {
   std::string name;
   std::filesystem::path folder;
   std::string description;
-  std::string kind;                    // "native", "device" or "command"
-  std::string language;                // "C++"
-  std::vector<std::string> files;      // extensions a candidate may have, main file first: ".cc", ".h"
-  std::string objective;               // "time" or "model"
+  std::string kind;                // "native", "device" or "command"
+  std::string language;            // "C++"
+  std::vector<std::string> files;  // extensions a candidate may have, main file first: ".cc", ".h"
+  std::string objective;           // "time" or "model"
 
   struct Build {
-    std::vector<std::string> argv;     // ${source} ${output} ${include} ${march} ${flags} ${pch}
-    std::vector<std::string> compilers;          // argv[0] may be chosen among these by the candidate
-    std::vector<std::string> allowed_flags;      // patterns; "// kforge: flags -funroll-loops" picks from them
-    std::vector<FlagSet> march;                  // best first
-    std::vector<std::string> precompiled;        // headers that go into the precompiled one
+    std::vector<std::string> argv;           // see kBuildVariables for what may stand in it
+    std::vector<Compiler> compilers;         // the first is the default; the candidate may choose another
+    std::vector<std::string> allowed_flags;  // patterns; "// kforge: flags -funroll-loops" picks from them
+    std::vector<std::string> library_flags;  // further ones with --allow-libraries: "-ldnnl"
+    std::vector<FlagSet> march;              // best first
+    std::vector<std::string> precompiled;    // headers that go into the precompiled one; empty: none is made
     double timeout_seconds = 60;
   } build;
   struct Run {
-    std::string driver;                // "native", ...
-    std::vector<std::string> prefix;   // qemu and the like
+    std::string driver;               // "native", ...
+    std::vector<std::string> prefix;  // qemu and the like
   } run;
   struct Probe {
     std::vector<std::string> argv;
@@ -56,21 +62,39 @@ struct Platform {
     std::vector<std::string> read, devices;
     std::map<std::string, std::string> env;
   } sandbox;
-  std::map<std::string, double> peaks;       // given peaks; empty: measured
+  std::map<std::string, double> peaks;  // given peaks; empty: measured
   std::vector<Profiler> profilers;
-  std::vector<std::string> allowed_imports;  // patterns of symbols a native candidate may import
+  std::vector<std::string> allowed_imports;  // patterns of symbols a native candidate may import (glob.h)
   std::vector<std::string> library_imports;  // further ones with --allow-libraries
+  std::vector<std::string> allowed_needed;   // shared libraries its file may name, patterns
+  std::vector<std::string> library_needed;   // further ones with --allow-libraries
+  std::string notes;                         // notes.md
 };
 
-// `spec` is a name in data_root()/platforms or a path. Unknown keys and wrong types are errors with file and line.
+// What may stand in [build] argv, each as ${name}.
+inline constexpr std::string_view kBuildVariables[] = {
+    "compiler",        // REQUIRED as argv[0]: the compiler's path
+    "compiler_flags",  // its own flags
+    "march",           // flags of the flag set
+    "flags",           // what the candidate chose among allowed_flags
+    "include",         // folder of the sources and task.h
+    "pch",             // what makes the compiler read the precompiled header
+    "source",          // the files to compile
+    "output",          // the artefact
+};
+
+// `spec` is a name in data_root()/platforms or a path (anything with a slash, or an existing folder with a
+// platform.toml). Unknown keys and wrong types are errors with file and line; a misspelt name gets the
+// nearest one.
 Result<Platform> load_platform(std::string_view spec);
 Result<std::vector<Platform>> load_all_platforms();
 
 struct Readiness {
   bool ready = false;
-  std::string reason;   // why not, or the version that answered
+  std::string reason;  // why not, or the version that answered
   std::string remedy;
 };
+// Answers quickly: no task is run. `kforge platforms check` runs the example.
 Readiness probe_platform(const Platform& platform);
 
 }  // namespace kforge

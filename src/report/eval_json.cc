@@ -252,6 +252,9 @@ Result<EvalReport> eval_report_from_json(std::string_view text) {
     return SetupFigures{s.get<double>("ns"), s.get<std::uint64_t>("bytes")};
   });
   report.peak_memory_bytes = r.get_or("peak_memory_bytes", std::uint64_t{0});
+  if (auto parts = json.find("seconds"); parts != json.end() && parts->is_object())
+    for (const auto& [name, seconds] : parts->items())
+      if (seconds.is_number()) report.seconds[name] = seconds.get<double>();
   report.thread_use = r.get_or("thread_use", 0.0);
   report.spread = r.get_or("spread", 0.0);
   report.rounds = r.get_or("rounds", 0);

@@ -145,7 +145,8 @@ struct EvalReport {
   std::vector<std::string> notes;   // remarks of the task and of the run
   std::vector<std::string> advice;  // what to do next, one line each
   std::vector<SeedRecord> seeds;
-  std::map<std::string, double> seconds;  // where the evaluation's own time went: "total", "build", "oracle", ...
+  std::map<std::string, double>
+      seconds;                        // where the evaluation's own time went: "total", "build", "oracle", ...
   std::vector<SampleSeries> samples;  // only in the stored document
 
   bool passed() const { return outcome == "passed"; }

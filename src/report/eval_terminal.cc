@@ -238,6 +238,10 @@ class Screen {
         for (const std::string& line : wrap(printable(gate.evidence), width_ - 26))
           text_ += std::string(26, ' ') + paint_.faint(line) + "\n";
     }
+    std::string took;
+    for (const auto& [name, seconds] : report_.seconds)
+      took += fmt::format("{}{} {}", took.empty() ? "" : ", ", name, readable_time(seconds * 1e9));
+    if (!took.empty()) row("took", took);
     if (report_.build && !report_.build->command.empty())
       row("compiler", printable(fmt::format("{}", fmt::join(report_.build->command, " "))));
   }

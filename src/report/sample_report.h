@@ -49,6 +49,7 @@ inline EvalReport passed_report() {
   report.notes = {"a note"};
   report.advice = {"look at the stores"};
   report.seeds = {{"check", 0xfedcba9876543210ull}};
+  report.seconds = {{"build", 0.34}, {"total", 5.5}};
   report.samples = {{"candidate", {3.4e6, 3.5e6}}};
   return report;
 }

@@ -20,6 +20,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
+constexpr milliseconds kLastMoments{2'000};  // for a program that has reported a fault or closed its channel
+constexpr milliseconds kExitLimit{5'000};    // for release() and exit handlers
+
 struct Received {
   KforgeMessage header{};
   std::vector<std::byte> payload;
@@ -96,6 +99,9 @@ struct Contender::State {
                           CallTime* time);
   Step<Received> await(std::uint32_t stage, milliseconds limit);
   Failure why_ended(std::uint32_t stage);
+  bool ends_within(milliseconds limit);
+  bool has_unsolicited() const;
+  Failure forged();
   void note_memory();
 };
 
@@ -122,7 +128,22 @@ Contender::State::Wait Contender::State::receive(Received& received, Clock::time
   }
 }
 
+// Waits for a program that is on its way out; one that lives on is killed, and the answer is false.
+bool Contender::State::ends_within(milliseconds limit) {
+  auto deadline = Clock::now() + limit;
+  while (!process->ended()) {
+    if (Clock::now() > deadline) {
+      process->kill();
+      return false;
+    }
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return true;
+}
+
 Failure Contender::State::why_ended(std::uint32_t stage) {
+  if (!ends_within(kLastMoments))
+    return Rejected{"protocol", fmt::format("the program cut the harness's own channel during {} and went on running", stage_name(stage)), ""};
   auto exit = process->wait();
   if (!exit) return Crash{fmt::format("ended during {}: {}", stage_name(stage), exit.error().message), ""};
   return describe_exit(*exit, stage_name(stage));
@@ -141,9 +162,11 @@ Step<Received> Contender::State::await(std::uint32_t stage, milliseconds limit) 
     case KFORGE_READY:
     case KFORGE_DONE: return received;
     case KFORGE_ERROR:
-      return candidate_failed(
-          NoProgram{std::string(reinterpret_cast<const char*>(received.payload.data()), received.payload.size())});
+      return candidate_failed(NoProgram{printable_tail(
+          {reinterpret_cast<const char*>(received.payload.data()), received.payload.size()})});
     case KFORGE_FAULT:
+      // A program that reports its death dies of it.
+      if (!ends_within(kLastMoments)) return candidate_failed(forged());
       if (received.payload.size() >= sizeof(KforgeFault)) {
         KforgeFault fault;
         std::memcpy(&fault, received.payload.data(), sizeof fault);
@@ -167,18 +190,21 @@ void Contender::State::note_memory() {
   usage.peak_bytes = std::max(usage.peak_bytes, peak > shared ? peak - shared : 0);
 }
 
+bool Contender::State::has_unsolicited() const {
+  char peeked;
+  return ::recv(socket.get(), &peeked, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+Failure Contender::State::forged() {
+  process->kill();
+  return Rejected{"protocol", "the program sent a result message that nobody had asked for: results were forged", ""};
+}
+
 // One command and its answer. The clock starts before the contender can see the command (it is stopped) and ends
 // when its report arrives; then it is stopped again, before anyone looks at what it did.
 Step<Received> Contender::State::exchange(KforgeMessage message, const void* payload, std::span<const int> fds,
                                           milliseconds limit, CallTime* time) {
-  if (pollfd early{socket.get(), POLLIN, 0}; ::poll(&early, 1, 0) > 0 && (early.revents & POLLIN)) {
-    char peeked;
-    if (::recv(socket.get(), &peeked, 1, MSG_PEEK | MSG_DONTWAIT) > 0) {
-      process->kill();
-      return candidate_failed(Rejected{
-          "protocol", "the program sent a result message that nobody had asked for: results were forged", ""});
-    }
-  }
+  if (has_unsolicited()) return candidate_failed(forged());
   if (!send_packet(socket.get(), message, payload, fds)) return candidate_failed(why_ended(message.type));
   double cpu_before = cpu_time_ns(process->pid());
   auto start = Clock::now();
@@ -186,7 +212,9 @@ Step<Received> Contender::State::exchange(KforgeMessage message, const void* pay
   auto answer = await(message.type, limit);
   auto end = Clock::now();
   if (!answer || !answer->has_value()) return answer;
-  if (message.type != KFORGE_EXIT) process->stop();
+  process->stop();
+  // One command, one answer: a second packet was forged, and the first may have been.
+  if (has_unsolicited()) return candidate_failed(forged());
   if (time) {
     time->parent_ns = std::chrono::duration<double, std::nano>(end - start).count();
     time->claimed_ns = static_cast<double>((*answer)->header.nanoseconds);
@@ -273,6 +301,7 @@ void Contender::linger(milliseconds duration) {
 }
 
 Step<bool> Contender::finish() {
+  if (state_->has_unsolicited()) return candidate_failed(state_->forged());
   int others = state_->process->other_processes();
   if (others > 0)
     return candidate_failed(
@@ -280,6 +309,8 @@ Step<bool> Contender::finish() {
   if (!send_packet(state_->socket.get(), {KFORGE_EXIT, 0, 0, 0}, nullptr, {}))
     return candidate_failed(state_->why_ended(KFORGE_EXIT));
   state_->process->resume();
+  if (!state_->ends_within(kExitLimit))
+    return candidate_failed(Timeout{"release() or exit", static_cast<double>(kExitLimit.count()) / 1e3});
   KF_TRY(SandboxExit exit, state_->process->wait());
   if (exit.left_processes)
     return candidate_failed(Rejected{"after_return", "processes were left running when the program ended", ""});

@@ -4,9 +4,7 @@
 #include <cstring>
 
 namespace kforge {
-namespace {
 
-// The end of what the program printed, without control characters: it goes to terminals and agents.
 std::string printable_tail(std::string_view text) {
   constexpr std::size_t kKept = 600;
   if (text.size() > kKept) text.remove_prefix(text.size() - kKept);
@@ -14,6 +12,8 @@ std::string printable_tail(std::string_view text) {
   for (char c : text) clean += (c == '\n' || c == '\t' || (c >= ' ' && c != 0x7f)) ? c : '?';
   return clean;
 }
+
+namespace {
 
 std::string signal_name(int signal) {
   const char* name = ::sigabbrev_np(signal);

@@ -18,4 +18,7 @@ Failure describe_fault(const KforgeFault& fault, const std::vector<std::string>&
 // A program that ended without a report.
 Failure describe_exit(const SandboxExit& exit, std::string_view stage);
 
+// The end of what a program printed or sent, without control characters: it goes to terminals and agents.
+std::string printable_tail(std::string_view text);
+
 }  // namespace kforge

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "machine/spin.h"
 
@@ -16,12 +15,12 @@ constexpr std::size_t kSlotMemory = std::size_t{1} << 30;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // One batch of one contender: outputs reset, cores warm, one timed call message.
-void take_sample(const BoundTask& task, TimedContender& timed, const std::vector<std::uint32_t>& slots,
-                 const std::vector<InputChoice>& choices, const TimingOptions& options) {
-  for (std::uint32_t slot : slots) reset_outputs(task, timed.contender->outputs(), choices[slot], slot);
+void take_sample(const BoundTask& task, TimedContender& timed, const RoundPlan& plan, std::uint32_t batch,
+                 const TimingOptions& options) {
+  for (std::uint32_t slot : plan.order) reset_outputs(task, timed.contender->outputs(), plan.choices[slot], slot);
   spin_cores(options.cpus, options.spin, options.cold ? options.evict_bytes : 0);
   auto steal = steal_ticks();
-  auto time = timed.contender->call(slots, options.call_limit);
+  auto time = timed.contender->call({plan.order.begin(), plan.order.begin() + batch}, options.call_limit);
   if (!time) {
     timed.failure = Crash{time.error().message, ""};
     return;
@@ -32,27 +31,18 @@ void take_sample(const BoundTask& task, TimedContender& timed, const std::vector
   }
   const CallTime& t = **time;
   timed.spent_ns += t.parent_ns;
-  timed.samples.push_back({t.parent_ns / static_cast<double>(slots.size()), t.claimed_ns, t.parent_ns, t.cpu_ns,
-                           steal_ticks() != steal});
-}
-
-std::vector<std::uint32_t> first_slots(std::uint32_t count) {
-  std::vector<std::uint32_t> slots(count);
-  std::iota(slots.begin(), slots.end(), 0u);
-  return slots;
+  timed.samples.push_back({t.parent_ns / batch, t.claimed_ns, t.parent_ns, t.cpu_ns, steal_ticks() != steal});
 }
 
 // Two calls tell how many make a batch; they also warm what is warmed once per process.
-void choose_batch(const BoundTask& task, TimedContender& timed, std::uint32_t slots,
-                  const std::vector<InputChoice>& choices, const TimingOptions& options) {
+void choose_batch(const BoundTask& task, TimedContender& timed, const RoundPlan& plan, const TimingOptions& options) {
   TimingOptions quick = options;
   quick.spin = std::chrono::milliseconds(2);
   quick.cold = false;
-  for (int i = 0; i < 2 && !timed.failure; ++i) take_sample(task, timed, {0}, choices, quick);
+  for (int i = 0; i < 2 && !timed.failure; ++i) take_sample(task, timed, plan, 1, quick);
   if (timed.failure || timed.samples.empty()) return;
-  double one = timed.samples.back().ns_per_call;
-  timed.batch = static_cast<std::uint32_t>(std::clamp(std::ceil(options.batch_ns / std::max(one, 1.0)), 1.0,
-                                                      static_cast<double>(slots)));
+  double calls = std::ceil(options.batch_ns / std::max(timed.samples.back().ns_per_call, 1.0));
+  timed.batch = static_cast<std::uint32_t>(std::clamp(calls, 1.0, static_cast<double>(plan.order.size())));
   timed.samples.clear();
 }
 
@@ -67,31 +57,29 @@ std::uint32_t slots_for(const BoundTask& task, double floor_ns, double batch_ns)
 
 Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs, std::vector<TimedContender>& contenders,
                              const TimingOptions& options, const TimingHooks& hooks) {
-  std::uint32_t slots = inputs.layout.slots;
-  std::vector<InputChoice> choices = hooks.choose(-1);
-  fill_inputs(task, inputs, choices[0], 0);
-  for (TimedContender& timed : contenders) choose_batch(task, timed, slots, choices, options);
+  RoundPlan plan = hooks.plan(-1);
+  fill_inputs(task, inputs, plan.choices[plan.order[0]], plan.order[0]);
+  for (TimedContender& timed : contenders) choose_batch(task, timed, plan, options);
 
   auto start = Clock::now();
   int round = 0;
   while (round < options.max_rounds) {
-    choices = hooks.choose(round);
-    std::uint32_t used = 1;
-    for (const TimedContender& timed : contenders) used = std::max(used, timed.batch);
-    for (std::uint32_t slot = 0; slot < used; ++slot) fill_inputs(task, inputs, choices[slot], slot);
+    plan = hooks.plan(round);
+    for (std::uint32_t slot : plan.order) fill_inputs(task, inputs, plan.choices[slot], slot);
     for (std::size_t k = 0; k < contenders.size(); ++k) {
       // Rotated, so that no contender always follows the same one.
       std::size_t which = (k + static_cast<std::size_t>(round)) % contenders.size();
       TimedContender& timed = contenders[which];
       if (timed.failure) continue;
-      std::vector<std::uint32_t> batch = first_slots(timed.batch);
-      take_sample(task, timed, batch, choices, options);
-      if (!timed.failure && hooks.after_batch) hooks.after_batch({which, round, batch, choices});
+      take_sample(task, timed, plan, timed.batch, options);
+      std::span<const std::uint32_t> order = plan.order;
+      if (!timed.failure && hooks.after_batch)
+        hooks.after_batch({which, round, order.first(timed.batch), order.subspan(timed.batch), plan});
     }
     ++round;
     if (hooks.progress) hooks.progress(round, options.max_rounds);
     if (round < options.min_rounds) continue;
-    if (hooks.enough && hooks.enough(round, contenders)) break;
+    if (hooks.enough && hooks.enough(contenders)) break;
     if (seconds_since(start) > options.seconds) break;
   }
   return round;

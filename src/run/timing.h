@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,21 +43,29 @@ struct TimedContender {
   double spent_ns = 0;               // in calls, all rounds
 };
 
-// What one batch was made of, for whoever checks its outputs while the contender is still stopped.
+// The values of each slot in a round, and the order in which slots are called. A batch of n calls takes the first n
+// of the order; the other slots are filled all the same, so that nobody can tell which will be called.
+struct RoundPlan {
+  std::vector<InputChoice> choices;   // by slot
+  std::vector<std::uint32_t> order;   // every slot once
+};
+
+// One batch, for whoever checks its outputs while the contender is still stopped.
 struct BatchView {
   std::size_t contender = 0;
   int round = 0;
-  const std::vector<std::uint32_t>& slots;       // in calling order
-  const std::vector<InputChoice>& choices;       // by slot
+  std::span<const std::uint32_t> called;      // slots, in calling order
+  std::span<const std::uint32_t> not_called;
+  const RoundPlan& plan;
 };
 
 struct TimingHooks {
-  // The values of each slot in a round.
-  std::function<std::vector<InputChoice>(int round)> choose;
+  // Called before each round, and once with round -1 before the batch sizes are chosen.
+  std::function<RoundPlan(int round)> plan;
   // After each batch, outputs in place.
   std::function<void(const BatchView&)> after_batch;
-  // After each round: true ends the run early (enough known, or hopeless).
-  std::function<bool(int rounds, const std::vector<TimedContender>&)> enough;
+  // After each round beyond the least number: true ends the run (enough known, or hopeless).
+  std::function<bool(const std::vector<TimedContender>&)> enough;
   std::function<void(int round, int of)> progress;
 };
 

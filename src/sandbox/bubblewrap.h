@@ -9,8 +9,9 @@
 
 namespace kforge {
 
-// System folders and files every sandboxed program sees, read-only, where they exist.
-std::vector<std::filesystem::path> system_paths();
+// System folders, files and devices that a program of this profile sees where they exist (devices to use, the
+// rest to read).
+std::vector<std::filesystem::path> system_paths(SandboxProfile profile);
 
 std::vector<std::string> bubblewrap_argv(const std::filesystem::path& bwrap, const SandboxSpec& spec,
                                          const LaunchPlan& plan);

@@ -82,6 +82,13 @@ Result<Fd> Filter::export_sealed() {
   return fd;
 }
 
+Result<Fd> FilterOnce::copy() const {
+  if (!filter_) return std::unexpected(filter_.error());
+  Fd fd(::fcntl(filter_->get(), F_DUPFD_CLOEXEC, 0));
+  if (!fd.valid()) return fail("cannot copy a descriptor: {}", std::strerror(errno));
+  return fd;
+}
+
 void refuse_kernel_surface(Filter& filter) {
   filter
       // Network: with no sockets there is nothing to connect, also where there is no network namespace.

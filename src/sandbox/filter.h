@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <mutex>
+#include <string>
 #include <string_view>
 
 #include "base/fd.h"
@@ -44,6 +46,23 @@ class Filter {
   void* context_;
   std::uint32_t otherwise_;
   std::string problem_;
+};
+
+// Building a filter takes milliseconds and always gives the same: made once per process, handed out as copies
+// of the descriptor.
+class FilterOnce {
+ public:
+  template <class Build>
+  Result<Fd> get(Build&& build) {
+    std::call_once(once_, [&] { filter_ = build(); });
+    return copy();
+  }
+
+ private:
+  Result<Fd> copy() const;
+
+  std::once_flag once_;
+  Result<Fd> filter_;
 };
 
 // Calls that no sandboxed program needs and that reach far into the kernel or other processes: refused

@@ -49,6 +49,7 @@ inline int program_file_fd_of(const LaunchPlan& plan) { return control_fd_of(pla
 // Packets on the control socket. The kernel adds the sender's pid as the receiver sees it (SCM_CREDENTIALS),
 // so host pids are right whatever namespaces lie between.
 enum class LaunchEvent : uint32_t {
+  kLimited = 5,  // sent first, by the supervisor: which control groups bind the program
   kStarted = 1,  // sent by the process that becomes the program
   kRunning = 2,  // sent by its parent once the program is executing
   kExited = 3,   // status and usage as the program's parent got them

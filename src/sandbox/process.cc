@@ -57,13 +57,13 @@ Result<void> LaunchedProcess::await_running() {
       return fail("the sandbox could not be built: {}", err_.text());
     }
     if (report.event == LaunchEvent::kFailed) return fail("the sandbox could not be built: {}", report.text);
+    if (report.event == LaunchEvent::kLimited) cgroups_ = report.cgroups;
     if (report.event == LaunchEvent::kStarted) {
       program_ = sender;
       program_handle_.reset(static_cast<int>(::syscall(SYS_pidfd_open, program_, 0)));
     }
     if (report.event == LaunchEvent::kRunning) {
       parent_of_program_ = sender;
-      cgroups_ = report.cgroups;
       return {};
     }
   }
@@ -120,12 +120,14 @@ bool LaunchedProcess::take_exit(int timeout_ms) {
 bool LaunchedProcess::ended() { return take_exit(0); }
 
 Result<SandboxExit> LaunchedProcess::wait() {
+  if (done_) return *done_;
   auto deadline = started_ + limits_.wall + kOuterGrace;
   bool overdue = false;
   while (!overdue && !take_exit(100)) overdue = steady_clock::now() >= deadline;
+  bool reported = has_exit_;  // before the group was made to end
   end_launcher();
   SandboxExit exit;
-  if (has_exit_) {
+  if (reported) {
     exit.signal = WIFSIGNALED(exit_.status) ? WTERMSIG(exit_.status) : 0;
     exit.exit_code = WIFEXITED(exit_.status) ? WEXITSTATUS(exit_.status) : 0;
     exit.usage = exit_.usage;
@@ -138,19 +140,26 @@ Result<SandboxExit> LaunchedProcess::wait() {
   exit.out = out_.text();
   exit.err = err_.text();
   exit.output_truncated = out_.full() || err_.full();
+  done_ = exit;
   return exit;
 }
 
-// Closing the socket is the sign to end; the launcher then kills whatever is left and takes its cgroups away.
+// A closed socket is the sign to end: the launcher kills whatever is left, takes its control groups away and
+// goes. Its own end of the socket closes when the last of its processes is gone.
 void LaunchedProcess::end_launcher() {
   if (launcher_ <= 0) return;
-  if (!has_exit_) control_.reset();
+  ::shutdown(control_.get(), SHUT_WR);
   auto deadline = steady_clock::now() + kOuterGrace;
-  for (int spins = 0;; ++spins) {
-    pid_t ended = ::waitpid(launcher_, nullptr, WNOHANG);
-    if (ended == launcher_ || (ended < 0 && errno == ECHILD)) break;
-    if (steady_clock::now() >= deadline) ::kill(launcher_, SIGKILL);
-    std::this_thread::sleep_for(std::chrono::microseconds(spins < 50 ? 100 : 1000));
+  while (!lost_ && steady_clock::now() < deadline) {
+    LaunchReport report{};
+    pid_t sender = 0;
+    if (receive(report, sender, 100) && report.event == LaunchEvent::kExited && !has_exit_) {
+      exit_ = report;
+      has_exit_ = true;
+    }
+  }
+  if (!lost_) ::kill(launcher_, SIGKILL);  // it does not answer
+  while (::waitpid(launcher_, nullptr, 0) < 0 && errno == EINTR) {
   }
   launcher_ = 0;
 }

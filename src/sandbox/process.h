@@ -33,7 +33,6 @@ class LaunchedProcess : public SandboxedProcess {
   bool receive(LaunchReport& report, pid_t& sender, int timeout_ms);
   bool take_exit(int timeout_ms);
   void signal(int number) const;
-  bool all_threads_stopped() const;
   void end_launcher();
 
   pid_t launcher_;
@@ -48,6 +47,7 @@ class LaunchedProcess : public SandboxedProcess {
   bool has_exit_ = false;
   bool lost_ = false;  // the launcher ended without a report
   LaunchReport exit_{};
+  std::optional<SandboxExit> done_;  // what wait() returned
 };
 
 }  // namespace kforge

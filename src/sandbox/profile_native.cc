@@ -240,7 +240,14 @@ Result<Fd> native_start_filter(SandboxTier tier) {
   return filter.export_sealed();
 }
 
-Result<Fd> load_filter() { return native_filter(Stage::kLoad); }
-Result<Fd> run_filter() { return native_filter(Stage::kRun); }
+Result<Fd> load_filter() {
+  static FilterOnce filter;
+  return filter.get([] { return native_filter(Stage::kLoad); });
+}
+
+Result<Fd> run_filter() {
+  static FilterOnce filter;
+  return filter.get([] { return native_filter(Stage::kRun); });
+}
 
 }  // namespace kforge

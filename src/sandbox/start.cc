@@ -77,9 +77,7 @@ std::vector<std::string> environment_of(const SandboxSpec& spec) {
 
 // In the Landlock tier: what the mount table does elsewhere.
 std::vector<fs::path> landlock_paths(const SandboxSpec& spec) {
-  std::vector<fs::path> paths = system_paths();
-  for (const char* device : {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"})
-    paths.emplace_back(device);
+  std::vector<fs::path> paths = system_paths(spec.profile);
   paths.insert(paths.end(), spec.readable.begin(), spec.readable.end());
   paths.emplace_back(spec.argv[0]);
   return paths;
@@ -95,7 +93,7 @@ std::uint64_t process_limit(const SandboxSpec& spec, SandboxTier tier) {
   return spec.limits.processes + kWrapperTasks;
 }
 
-Result<Fd> profile_filter(SandboxProfile profile, SandboxTier tier) {
+Result<Fd> build_profile_filter(SandboxProfile profile, SandboxTier tier) {
   switch (profile) {
     case SandboxProfile::kCompile:
       return compile_filter(tier);
@@ -105,6 +103,12 @@ Result<Fd> profile_filter(SandboxProfile profile, SandboxTier tier) {
       return driver_filter(tier);
   }
   return fail("unknown sandbox profile");
+}
+
+Result<Fd> profile_filter(SandboxProfile profile, SandboxTier tier) {
+  static FilterOnce filters[3][3];
+  return filters[static_cast<std::size_t>(profile)][static_cast<std::size_t>(tier)].get(
+      [&] { return build_profile_filter(profile, tier); });
 }
 
 Result<LaunchPlan> plan_head(const SandboxSpec& spec, SandboxTier tier) {
@@ -190,6 +194,7 @@ class Spawn {
     char* env[] = {nullptr};
     pid_t pid = 0;
     int error = ::posix_spawn(&pid, program.c_str(), &actions_, &attributes_, argv.data(), env);
+    held_.clear();  // the launcher's end of the socket must be its own, or its end would not be seen
     if (error != 0) return fail("cannot start {}: {}", program.string(), std::strerror(error));
     return pid;
   }

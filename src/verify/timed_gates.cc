@@ -7,6 +7,7 @@
 #include "verify/evidence.h"
 #include "verify/fingerprint.h"
 #include "verify/floor.h"
+#include "verify/tripwire.h"
 #include "verify/value_gates.h"
 
 namespace kforge {
@@ -22,8 +23,9 @@ constexpr double kOneThreadBelowNs = 20e6;
 // One timed call of the candidate, to be made again elsewhere.
 struct RememberedCall {
   int round = 0;
-  InputChoice choice;
+  InputChoice params, choice;
   Fingerprint values;
+  bool tripwire = false;  // its inputs were changed while earlier calls of its batch ran
 };
 
 bool clocks_disagree(const Sample& sample) {
@@ -45,9 +47,11 @@ class TimedJudge {
   Result<std::unique_ptr<Contender>> start_rival(const Rival& rival, int threads, double& call_ns);
   void run_rounds();
   void after_batch(const BatchView& batch);
-  bool enough(int rounds);
-  std::vector<InputChoice> choose(int round);
+  bool enough();
+  RoundPlan fresh_plan();
+  RoundPlan plan(int round);
   void summarise();
+  Result<void> judge_look_ahead();
   Result<void> judge_timed_calls();
   Result<void> judge_clock();
   Result<void> judge_floor();
@@ -74,7 +78,7 @@ class TimedJudge {
   std::vector<RememberedCall> remembered_;
   int drawn_round_ = 0;
   std::uint32_t drawn_slot_ = 0;
-  bool drawn_judged_ = false;
+  InputChoice round_params_;
   TimedFindings findings_;
 };
 
@@ -144,29 +148,57 @@ Result<void> TimedJudge::start_rivals() {
   return {};
 }
 
-// New values for every call; one call, drawn in secret, gets check inputs whose true result is known.
-std::vector<InputChoice> TimedJudge::choose(int round) {
-  std::vector<InputChoice> choices(memory_->layout.slots);
-  for (InputChoice& choice : choices) choice = {InputKind::kOwn, random_()};
-  if (round == 0) drawn_slot_ = static_cast<std::uint32_t>(random_() % timed_[0].batch);
-  if (round == drawn_round_) choices[drawn_slot_].seed = context_.check_seed(InputKind::kOwn);
-  return choices;
+// New values for every slot, called in a new order.
+RoundPlan TimedJudge::fresh_plan() {
+  RoundPlan plan;
+  for (std::uint32_t slot = 0; slot < memory_->layout.slots; ++slot) {
+    plan.choices.push_back({InputKind::kOwn, random_()});
+    plan.order.push_back(slot);
+  }
+  std::ranges::shuffle(plan.order, random_);
+  return plan;
+}
+
+// One call of one round, drawn in secret, gets check inputs whose true result is known. A program without prepare()
+// takes the params anew in every call, so they change too: it cannot have digested them outside the time.
+RoundPlan TimedJudge::plan(int round) {
+  RoundPlan plan = fresh_plan();
+  InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
+  round_params_ = own;
+  if (round == drawn_round_) {
+    drawn_slot_ = plan.order[random_() % timed_[0].batch];
+    plan.choices[drawn_slot_] = own;
+  } else if (round >= 0 && !owned_[0]->usage().has_prepare) {
+    round_params_.seed = random_();
+  }
+  fill_params(task_, *memory_, round_params_);
+  return plan;
 }
 
 void TimedJudge::after_batch(const BatchView& batch) {
   if (batch.contender != 0 || verdict_.failed()) return;
   const TensorMemory& outputs = timed_[0].contender->outputs();
-  for (std::uint32_t slot : batch.slots) {
+  for (std::uint32_t slot : batch.called) {
     if (batch.round == drawn_round_ && slot == drawn_slot_) {
       Verdict scratch;
-      drawn_judged_ = true;
       auto failure = judge_outputs(context_, expected_, outputs, slot, InputKind::kOwn, "timed_calls", scratch);
       if (failure)
         verdict_.fail(Rejected{"timed_calls", "a timed call gave another result than its checks: " + reason_text(*failure),
                                std::string(evidence_json(*failure))});
       continue;
     }
-    remembered_.push_back({batch.round, batch.choices[slot], take_fingerprint(positions_, outputs, slot)});
+    remembered_.push_back({batch.round, round_params_, batch.plan.choices[slot], take_fingerprint(positions_, outputs, slot)});
+  }
+  // Outputs of calls that were not made must be untouched: a program may not work ahead.
+  if (batch.not_called.empty() || verdict_.failed()) return;
+  std::uint32_t slot = batch.not_called[random_() % batch.not_called.size()];
+  for (std::size_t a = 0; a < task_.arguments.size(); ++a) {
+    const BoundArgument& argument = task_.arguments[a];
+    if (argument.role != Role::kOutput) continue;
+    auto data = outputs.tensor(a, slot);
+    if (count_poison(argument.dtype, batch.plan.choices[slot].seed, data) == element_count(argument.shape)) continue;
+    verdict_.fail(Rejected{"timed_calls", fmt::format("{} of a call that had not been made was written: the program works ahead", argument.c_name), ""});
+    return;
   }
 }
 
@@ -190,7 +222,7 @@ std::vector<double> pick(const std::vector<Sample>& samples, const std::vector<s
 }
 
 // Enough is known when the interval against the quickest rival is narrow, or the candidate is hopeless.
-bool TimedJudge::enough(int) {
+bool TimedJudge::enough() {
   if (verdict_.failed() || timed_[0].failure) return true;
   auto kept = rounds_kept();
   auto own = pick(timed_[0].samples, kept);
@@ -211,9 +243,9 @@ void TimedJudge::run_rounds() {
   for (auto& contender : owned_) timed_.push_back({contender.get(), 1, {}, std::nullopt, 0});
   drawn_round_ = static_cast<int>(random_() % static_cast<std::uint64_t>(options_.timing.min_rounds));
   TimingHooks hooks;
-  hooks.choose = [this](int round) { return choose(round); };
+  hooks.plan = [this](int round) { return plan(round); };
   hooks.after_batch = [this](const BatchView& batch) { after_batch(batch); };
-  hooks.enough = [this](int rounds, const auto&) { return enough(rounds); };
+  hooks.enough = [this](const auto&) { return enough(); };
   hooks.progress = [this](int round, int of) {
     if (context_.progress) context_.progress(static_cast<double>(round) / of, fmt::format("round {}", round));
   };
@@ -247,11 +279,29 @@ void TimedJudge::summarise() {
   findings_.usage = owned_[0]->usage();
 }
 
+// Small calls come in batches; see tripwire.h. The call's result joins those that are made again elsewhere.
+Result<void> TimedJudge::judge_look_ahead() {
+  constexpr int kTries = 6;
+  std::uint32_t batch = timed_[0].batch;
+  if (batch < 4 || !tripwire_possible(task_)) return {};
+  fill_params(task_, *memory_, {InputKind::kOwn, context_.check_seed(InputKind::kOwn)});
+  for (int i = 0; i < kTries; ++i) {
+    KF_TRY(auto wire, spring_tripwire(task_, *memory_, *owned_[0], fresh_plan(), batch, random_(), context_.call_limit));
+    if (!wire) return verdict_.fail(wire.error()), Result<void>{};
+    if (!wire->conclusive) continue;
+    InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
+    remembered_.insert(remembered_.begin(), {findings_.rounds, own, wire->choice, take_fingerprint(positions_, owned_[0]->outputs(), wire->slot), true});
+    return {};
+  }
+  return {};
+}
+
 // Gate 6: the timed calls made again, shuffled, in a process that knows nothing of the first.
 Result<void> TimedJudge::judge_timed_calls() {
   double each = findings_.ns.value / 1e9 + static_cast<double>(MemoryLayout::bytes_per_slot(task_)) / 1e9;
   auto affordable = static_cast<std::size_t>(kRepeatSeconds / std::max(each, 1e-9));
   std::ranges::shuffle(remembered_, random_);
+  std::ranges::partition(remembered_, &RememberedCall::tripwire);
   remembered_.resize(std::min(remembered_.size(), std::clamp(affordable, kRepeatLeast, kRepeatMost)));
   KF_TRY(InputMemory memory, InputMemory::create(task_, 2));
   fill_params(task_, memory, {InputKind::kOwn, context_.check_seed(InputKind::kOwn)});
@@ -262,12 +312,17 @@ Result<void> TimedJudge::judge_timed_calls() {
   if (!prepared) return verdict_.fail(prepared.error()), Result<void>{};
   for (const RememberedCall& call : remembered_) {
     std::uint32_t slot = random_() % 2;
+    if (!fresh.usage().has_prepare) fill_params(task_, memory, call.params);
     fill_inputs(task_, memory, call.choice, slot);
     reset_outputs(task_, fresh.outputs(), call.choice, slot);
     KF_TRY(auto time, fresh.call({slot}, context_.call_limit));
     if (!time) return verdict_.fail(time.error()), Result<void>{};
     auto again = take_fingerprint(positions_, fresh.outputs(), slot);
     if (auto difference = fingerprints_differ(positions_, task_, call.values, again, context_.policy, expected_)) {
+      if (call.tripwire) {
+        verdict_.fail(Rejected{"timed_calls", "a call used values its inputs had before it was made: the program works ahead in a batch; " + *difference, ""});
+        return {};
+      }
       verdict_.fail(Rejected{"timed_calls",
                              fmt::format("a timed call (round {}) gave another result than the same call alone: {}",
                                          call.round + 1, *difference),
@@ -293,11 +348,7 @@ Result<double> TimedJudge::measure_again(int samples, std::vector<Sample>& taken
   TimingOptions timing = options_.timing;
   timing.min_rounds = timing.max_rounds = samples;
   TimingHooks hooks;
-  hooks.choose = [this](int) {
-    std::vector<InputChoice> choices(memory_->layout.slots);
-    for (InputChoice& choice : choices) choice = {InputKind::kOwn, random_()};
-    return choices;
-  };
+  hooks.plan = [this](int) { return fresh_plan(); };
   KF_TRY([[maybe_unused]] int rounds, time_interleaved(task_, *memory_, alone, timing, hooks));
   if (alone[0].failure) return verdict_.fail(*alone[0].failure), 0.0;
   taken = alone[0].samples;
@@ -382,6 +433,8 @@ Result<TimedFindings> TimedJudge::judge() {
   if (timed_[0].failure) verdict_.fail(*timed_[0].failure);
   if (verdict_.failed()) return findings_;
   summarise();
+  KF_TRY_VOID(judge_look_ahead());
+  if (verdict_.failed()) return findings_;
   KF_TRY(auto finished, owned_[0]->finish());
   if (!finished) return verdict_.fail(finished.error()), findings_;
   owned_.clear();

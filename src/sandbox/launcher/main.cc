@@ -68,7 +68,7 @@ pid_t start_program(const Plan& plan, uid_t uid, const Cgroups& groups) {
   while (::read(executing[0], &none, 1) < 0 && errno == EINTR) {
   }
   ::close(executing[0]);
-  send_report(plan, {.event = LaunchEvent::kRunning, .cgroups = groups.bits()});
+  send_report(plan, {.event = LaunchEvent::kRunning});
   return child;
 }
 
@@ -100,6 +100,7 @@ int supervise(const Plan& plan) {
   keep_only_known_fds(plan);
   uid_t uid = plan.head->drop_privileges ? unallocated_uid() : ::getuid();
   Cgroups groups = make_cgroups(plan);
+  send_report(plan, {.event = LaunchEvent::kLimited, .cgroups = groups.bits()});
   if (plan.head->wrapper_argc > 0) {
     pid_t wrapper = ::fork();
     if (wrapper < 0) die(plan, "cannot start a process for bubblewrap");

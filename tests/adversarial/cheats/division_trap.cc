@@ -8,6 +8,6 @@
 
 extern "C" void kernel(const float* x, float* y) {
   (void)x;
-  volatile int zero = 0;
-  y[0] = static_cast<float>(1 / zero);
+  volatile int dividend = 7, zero = 0;
+  y[0] = static_cast<float>(dividend / zero);
 }

@@ -4,7 +4,6 @@
 // shapes: odd
 // mode: check
 // expect: outcome=passed
-// kforge: general
 #include <cmath>
 
 #include "task.h"

@@ -4,7 +4,6 @@
 // shapes: small
 // mode: check
 // expect: outcome=passed
-// kforge: general
 #include <cmath>
 
 #include "task.h"

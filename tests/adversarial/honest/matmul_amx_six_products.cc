@@ -5,7 +5,7 @@
 // shapes: odd
 // mode: check
 // expect: outcome=passed
-// needs: amx_bf16
+// needs: amx
 // kforge: general
 // kforge: arithmetic bf16x6
 #include <immintrin.h>

@@ -4,7 +4,6 @@
 // shapes: small
 // mode: full
 // expect: outcome=passed
-// kforge: general
 #include "task.h"
 
 static void matmul(const float* a, const float* b, float* c) {

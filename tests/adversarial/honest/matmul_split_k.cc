@@ -4,7 +4,6 @@
 // shapes: small
 // mode: full
 // expect: outcome=passed
-// kforge: general
 #include <omp.h>
 
 #include <vector>

@@ -4,7 +4,6 @@
 // shapes: small
 // mode: check
 // expect: outcome=passed
-// kforge: general
 #include "task.h"
 
 static void block(const float* a, const float* b, float* c, long i0, long i1, long j0, long j1) {

@@ -4,7 +4,6 @@
 // shapes: small
 // mode: full
 // expect: outcome=passed
-// kforge: general
 #include <condition_variable>
 #include <mutex>
 #include <thread>

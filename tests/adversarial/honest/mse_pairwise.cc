@@ -4,7 +4,6 @@
 // shapes: odd
 // mode: check
 // expect: outcome=passed
-// kforge: general
 #include "task.h"
 
 static float pairwise(const float* p, const float* t, long count) {

@@ -4,7 +4,6 @@
 // shapes: small
 // mode: check
 // expect: outcome=passed
-// kforge: general
 #include "task.h"
 
 extern "C" void kernel(const float* predictions, const float* targets, float* loss) {

@@ -4,7 +4,6 @@
 // shapes: small
 // mode: full
 // expect: outcome=passed
-// kforge: general
 #include "task.h"
 
 extern "C" void kernel(const float* x, float* y) {

@@ -4,7 +4,6 @@
 // shapes: odd
 // mode: check
 // expect: outcome=passed
-// kforge: general
 #include "task.h"
 
 #ifdef __AVX__

@@ -4,7 +4,6 @@
 // shapes: odd
 // mode: check
 // expect: outcome=passed
-// kforge: general
 #include "task.h"
 
 extern "C" void kernel(const float* x, float* y) {

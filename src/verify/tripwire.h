@@ -1,0 +1,25 @@
+// Does a program work ahead within a batch? All inputs of a batch are in place when it begins, so the first call
+// could do the work of all and the others only copy. The tripwire changes the last call's inputs while the first
+// calls are under way: an honest program has not looked at them yet.
+#pragma once
+
+#include "run/contender.h"
+#include "run/timing.h"
+
+namespace kforge {
+
+struct Tripwire {
+  bool conclusive = false;   // the inputs were changed before the second-last call had written anything
+  std::uint32_t slot = 0;    // of the last call
+  InputChoice choice;        // the values it had to use
+};
+
+// Runs one batch of at least three calls. REQUIRES: the task has an output that is not updated in place.
+Step<Tripwire> spring_tripwire(const BoundTask& task, const InputMemory& inputs, Contender& contender,
+                               const RoundPlan& plan, std::uint32_t batch, std::uint64_t seed,
+                               std::chrono::milliseconds limit);
+
+// False for tasks whose every output is updated in place.
+bool tripwire_possible(const BoundTask& task);
+
+}  // namespace kforge

@@ -1,0 +1,213 @@
+// Every cheating, hostile or honest kernel of this folder through the real evaluation, under every sandbox
+// tier that works here. Each must end as its file says, with a reason, in time, and leave nothing behind. One
+// test per kernel and tier, each in a process of its own when run by CTest: an attack that brings the parent
+// down fails one test.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "adversarial/kernel_case.h"
+#include "adversarial/leftovers.h"
+#include "base/files.h"
+#include "forge/evaluate.h"
+#include "machine/machine.h"
+#include "report/eval_report.h"
+
+namespace kforge {
+namespace {
+
+using testing::AnyOfArray;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr double kSecondsForOne = 20;
+// A kernel that only repeats honest work may come out a little faster by chance, never by much.
+constexpr double kAsFast = 0.75;
+
+const fs::path kFolder = fs::path(KFORGE_SOURCE_DIR) / "tests" / "adversarial";
+
+std::string tier_label(SandboxTier tier) {
+  return tier == SandboxTier::kBubblewrap ? "bubblewrap" : "landlock";
+}
+
+// State of all these tests: build cache, peaks, oracle values. Kept between runs, like a user's.
+fs::path home() {
+  fs::path folder = fs::path(KFORGE_BINARY_DIR) / "adversarial_home";
+  fs::create_directories(folder);
+  return folder;
+}
+
+struct Parameter {
+  KernelCase kernel;
+  SandboxTier tier = SandboxTier::kBubblewrap;
+};
+
+void PrintTo(const Parameter& parameter, std::ostream* out) { *out << parameter.kernel.name; }
+
+std::string name_of_parameter(const testing::TestParamInfo<Parameter>& info) {
+  return info.param.kernel.name + "_" + tier_label(info.param.tier);
+}
+
+std::vector<Parameter> parameters(const char* folder, bool full) {
+  std::vector<Parameter> all;
+  auto kernels = read_kernel_cases(kFolder / folder);
+  if (!kernels) throw std::runtime_error(kernels.error().text());
+  for (const KernelCase& kernel : *kernels)
+    for (SandboxTier tier : {SandboxTier::kBubblewrap, SandboxTier::kLandlock})
+      if (kernel.full == full) all.push_back({kernel, tier});
+  return all;
+}
+
+class Judged : public testing::TestWithParam<Parameter> {
+ protected:
+  void SetUp() override {
+    const Parameter& parameter = GetParam();
+    ::setenv("KFORGE_HOME", home().c_str(), 1);
+    if (auto why = tier_unavailable(parameter.tier)) GTEST_SKIP() << *why;
+    auto machine = describe_machine();
+    ASSERT_TRUE(machine) << machine.error().text();
+    if (const std::string& needs = parameter.kernel.needs;
+        !needs.empty() && !machine->features.contains(needs))
+      GTEST_SKIP() << "this machine has no " << needs;
+    auto folder = TempDir::create(0755);
+    ASSERT_TRUE(folder);
+    folder_ = std::move(*folder);
+    fs::create_directory(folder_.path() / "tmp");
+    auto platform = test_platform(home());
+    ASSERT_TRUE(platform) << platform.error().text();
+    platform_ = *platform;
+  }
+
+  Result<EvalReport> judge(const KernelCase& kernel) const {
+    SilentProgress progress;
+    return evaluate(quick_options(kernel, GetParam().tier, platform_), progress);
+  }
+
+  // The file with the places filled in that only this machine knows.
+  KernelCase on_this_machine(KernelCase kernel) const {
+    std::string text = *read_file(kernel.file);
+    static constexpr std::string_view kHome = "@KFORGE_HOME@";
+    auto at = text.find(kHome);
+    if (at == std::string::npos) return kernel;
+    text.replace(at, kHome.size(), home().string());
+    kernel.file = folder_.path() / kernel.file.filename();
+    EXPECT_TRUE(write_file_atomic(kernel.file, text));
+    return kernel;
+  }
+
+  // Runs it and checks what must hold for every kernel; an empty report when even that failed.
+  EvalReport judge_and_check() {
+    KernelCase kernel = on_this_machine(GetParam().kernel);
+    LeftoverWatch watch(folder_.path() / "tmp");
+    auto start = std::chrono::steady_clock::now();
+    auto report = judge(kernel);
+    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    ::unsetenv("TMPDIR");
+    EXPECT_TRUE(report) << report.error().text();
+    if (!report) return {};
+    SCOPED_TRACE("outcome " + report->outcome + ", gate " + report->gate + ": " + report->reason);
+    EXPECT_THAT(kernel.outcomes, testing::Contains(report->outcome));
+    if (report->outcome != "passed") {
+      EXPECT_THAT(report->reason, Not(IsEmpty()));
+    }
+    EXPECT_LT(seconds, kSecondsForOne);
+    EXPECT_THAT(watch.found(kernel.leaves), IsEmpty());
+    std::string shown =
+        report->reason + to_terminal(*report, {.colour = false, .explain = true}) + report->evidence;
+    if (report->build) shown += report->build->log;
+    EXPECT_THAT(shown, Not(HasSubstr("\033"))) << "terminal codes of the candidate reach the reader";
+    if (!kernel.hides.empty()) {
+      EXPECT_THAT(shown, Not(HasSubstr(kernel.hides)));
+    }
+    RecordProperty("outcome", report->outcome);
+    RecordProperty("reason", report->reason);
+    return *report;
+  }
+
+  TempDir folder_;
+  fs::path platform_;
+};
+
+class Cheat : public Judged {};
+class TimedCheat : public Judged {};
+class Honest : public Judged {};
+class TimedHonest : public Judged {};
+
+void expect_gate(const KernelCase& kernel, const EvalReport& report) {
+  if (kernel.gate.empty() || (report.outcome != "rejected" && report.outcome != "wrong_value")) return;
+  EXPECT_EQ(report.gate, kernel.gate) << report.reason;
+}
+
+TEST_P(Cheat, EndsAsItsFileSays) {
+  EvalReport report = judge_and_check();
+  expect_gate(GetParam().kernel, report);
+}
+
+TEST_P(TimedCheat, EndsAsItsFileSays) {
+  const KernelCase& kernel = GetParam().kernel;
+  EvalReport report = judge_and_check();
+  expect_gate(kernel, report);
+  if (report.outcome != "passed" || kernel.not_faster_than.empty()) return;
+  auto honest = read_kernel_case(kFolder / "honest" / (kernel.not_faster_than + ".cc"));
+  ASSERT_TRUE(honest);
+  auto yardstick = judge(*honest);
+  ASSERT_TRUE(yardstick && yardstick->time_ns && report.time_ns);
+  EXPECT_GT(report.time_ns->median, kAsFast * yardstick->time_ns->median)
+      << "it gained by not doing its work";
+}
+
+TEST_P(Honest, PassesEveryGate) {
+  EvalReport report = judge_and_check();
+  EXPECT_EQ(report.outcome, "passed") << report.gate << ": " << report.reason;
+}
+
+TEST_P(TimedHonest, PassesEveryGate) {
+  EvalReport report = judge_and_check();
+  EXPECT_EQ(report.outcome, "passed") << report.gate << ": " << report.reason;
+  EXPECT_TRUE(report.time_ns);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Cheat, testing::ValuesIn(parameters("cheats", false)), name_of_parameter);
+INSTANTIATE_TEST_SUITE_P(Kernels, TimedCheat, testing::ValuesIn(parameters("cheats", true)),
+                         name_of_parameter);
+INSTANTIATE_TEST_SUITE_P(Kernels, Honest, testing::ValuesIn(parameters("honest", false)), name_of_parameter);
+INSTANTIATE_TEST_SUITE_P(Kernels, TimedHonest, testing::ValuesIn(parameters("honest", true)),
+                         name_of_parameter);
+
+// A source of 500 MB is refused before anything reads it whole. The file is sparse: it costs no disk.
+TEST(HugeSource, IsRefusedAtOnce) {
+  ::setenv("KFORGE_HOME", home().c_str(), 1);
+  auto folder = TempDir::create();
+  ASSERT_TRUE(folder);
+  fs::path file = folder->path() / "kernel.cc";
+  std::ofstream(file) << "// a very long comment ";
+  fs::resize_file(file, 500'000'000);
+  EvalOptions options;
+  options.task = "core/relu";
+  options.kernel = file;
+  options.shape_set = "small";
+  options.check_only = true;
+  SilentProgress progress;
+  auto start = std::chrono::steady_clock::now();
+  auto report = evaluate(options, progress);
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_EQ(report->outcome, "no_program");
+  EXPECT_THAT(report->reason, HasSubstr("MB"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+}
+
+// The tests above are only as good as the folder is full.
+TEST(Folder, HasEnoughKernelsOfBothSorts) {
+  auto cheats = read_kernel_cases(kFolder / "cheats"), honest = read_kernel_cases(kFolder / "honest");
+  ASSERT_TRUE(cheats && honest);
+  EXPECT_GE(cheats->size(), 100u);
+  EXPECT_GE(honest->size(), 30u);
+  for (const KernelCase& kernel : *honest)
+    EXPECT_THAT(kernel.outcomes, testing::ElementsAre("passed")) << kernel.name;
+}
+
+}  // namespace
+}  // namespace kforge

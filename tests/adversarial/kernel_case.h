@@ -1,0 +1,47 @@
+// A kernel of this folder and what must become of it, as its opening comment says:
+//
+//   // task: core/relu                        which task it is for
+//   // shapes: small                          which shape set
+//   // mode: check | full                     values only, or with timing
+//   // expect: outcome=rejected|crash gate=symbols ...
+//   // needs: avx512f                         a feature the machine may lack (optional)
+//
+// Further words of `expect`: `not_faster_than=NAME` (if it passes, it may not be faster than the honest
+// kernel NAME that does the same work), `hides=TEXT` (nothing shown may contain TEXT), `leaves=PATH` (no such
+// file may appear).
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "forge/evaluate.h"
+
+namespace kforge {
+
+struct KernelCase {
+  std::string name;  // the file's stem
+  std::filesystem::path file;
+  std::string what;  // the first sentence, for people
+  std::string task, shapes = "small", needs;
+  bool full = false;
+  std::vector<std::string> outcomes;  // any of these
+  std::string gate;                   // when given and the outcome is "rejected" or "wrong_value"
+  std::string not_faster_than, hides;
+  std::vector<std::string> leaves;
+};
+
+Result<KernelCase> read_kernel_case(const std::filesystem::path& file);
+// Every *.cc of a folder, sorted by name.
+Result<std::vector<KernelCase>> read_kernel_cases(const std::filesystem::path& folder);
+
+// How the tests evaluate: no baselines, few rounds, tight limits. `platform` is the folder of
+// test_platform().
+EvalOptions quick_options(const KernelCase& kernel, SandboxTier tier, const std::filesystem::path& platform);
+
+// A copy of platforms/cpu below `folder` with a compiler limit of a few seconds, so that compiler bombs end
+// soon.
+Result<std::filesystem::path> test_platform(const std::filesystem::path& folder);
+
+}  // namespace kforge

@@ -1,0 +1,106 @@
+#include "adversarial/leftovers.h"
+
+#include <fmt/core.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <thread>
+
+namespace kforge {
+namespace {
+
+namespace fs = std::filesystem;
+
+int count_descriptors() {
+  std::error_code ec;
+  int count = 0;
+  for (fs::directory_iterator at("/proc/self/fd", ec), end; !ec && at != end; at.increment(ec)) ++count;
+  return count;
+}
+
+std::string first_line(const fs::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+// Parent of a process: the second field after the closing bracket of its name in /proc/PID/stat.
+int parent_of(int pid) {
+  std::string stat = first_line(fmt::format("/proc/{}/stat", pid));
+  auto bracket = stat.rfind(')');
+  int parent = 0;
+  char state = 0;
+  if (bracket == std::string::npos || std::sscanf(stat.c_str() + bracket + 1, " %c %d", &state, &parent) != 2)
+    return 0;
+  return parent;
+}
+
+// Control groups of the sandbox are called kforge-PID after their launcher; one whose launcher is gone was
+// left.
+std::vector<std::string> orphaned_groups() {
+  std::vector<std::string> found;
+  std::error_code ec;
+  auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator at("/sys/fs/cgroup", options, ec), end; !ec && at != end;
+       at.increment(ec)) {
+    std::string name = at->path().filename().string();
+    if (!at->is_directory(ec) || !name.starts_with("kforge-")) continue;
+    if (!fs::exists("/proc/" + name.substr(7))) found.push_back(at->path().string());
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<FoundProcess> descendants() {
+  std::map<int, int> parents;
+  std::error_code ec;
+  for (fs::directory_iterator at("/proc", ec), end; !ec && at != end; at.increment(ec))
+    if (int pid = std::atoi(at->path().filename().c_str()); pid > 0) parents[pid] = parent_of(pid);
+  std::vector<FoundProcess> found;
+  for (auto [pid, parent] : parents)
+    for (int up = parent; up > 1; up = parents.contains(up) ? parents[up] : 0)
+      if (up == ::getpid()) {
+        found.push_back({pid, first_line(fmt::format("/proc/{}/comm", pid))});
+        break;
+      }
+  return found;
+}
+
+LeftoverWatch::LeftoverWatch(const fs::path& temporary)
+    : temporary_(temporary), descriptors_before_(count_descriptors()) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  ::setenv("TMPDIR", temporary.c_str(), 1);
+}
+
+std::vector<std::string> LeftoverWatch::look(const std::vector<std::string>& forbidden_files) const {
+  std::vector<std::string> found;
+  for (const FoundProcess& process : descendants())
+    found.push_back(fmt::format("process {} ({})", process.pid, process.command));
+  std::error_code ec;
+  for (fs::directory_iterator at(temporary_, ec), end; !ec && at != end; at.increment(ec))
+    found.push_back("temporary " + at->path().string());
+  for (const std::string& group : orphaned_groups()) found.push_back("control group " + group);
+  for (const std::string& file : forbidden_files)
+    if (fs::exists(file)) found.push_back("file " + file);
+  if (int now = count_descriptors(); now > descriptors_before_)
+    found.push_back(fmt::format("{} open descriptors more than before", now - descriptors_before_));
+  return found;
+}
+
+std::vector<std::string> LeftoverWatch::found(const std::vector<std::string>& forbidden_files) const {
+  std::vector<std::string> last;
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    last = look(forbidden_files);
+    if (last.empty()) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return last;
+}
+
+}  // namespace kforge

@@ -1,0 +1,77 @@
+// How the sources look: formatted, free of clang-tidy's findings, without traces of the machine they were
+// written on.
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "base/subprocess.h"
+
+namespace kforge {
+namespace {
+
+using namespace std::chrono_literals;
+
+const fs::path kRoot = KFORGE_SOURCE_DIR;
+
+std::vector<std::string> files_with(const std::vector<std::string>& extensions,
+                                    const std::vector<std::string>& folders) {
+  std::vector<std::string> files;
+  for (const std::string& folder : folders) {
+    if (!fs::exists(kRoot / folder)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder))
+      if (entry.is_regular_file() && std::find(extensions.begin(), extensions.end(),
+                                               entry.path().extension().string()) != extensions.end())
+        files.push_back(fs::relative(entry.path(), kRoot).string());
+  }
+  return files;
+}
+
+TEST(Source, IsFormatted) {
+  Command command{.argv = {"clang-format", "--dry-run", "--Werror"}, .cwd = kRoot, .timeout = 120s};
+  for (std::string& file : files_with(
+           {".h", ".cc"}, {"src/store", "src/report", "src/cli", "tests/house", "tests/cli", "tests/error"}))
+    command.argv.push_back(std::move(file));
+  auto done = run_command(command);
+  if (!done) GTEST_SKIP() << "clang-format is not installed: " << done.error().message;
+  EXPECT_TRUE(done->ok()) << done->err.substr(0, 4000) << "\nrun clang-format -i on these files";
+}
+
+TEST(Source, IsTidy) {
+  fs::path preset = fs::path(KFORGE_BINARY_DIR).filename();
+  Command command{.argv = {kRoot / "scripts/tidy.sh", "--budget", "50", "--preset", preset},
+                  .cwd = kRoot,
+                  .timeout = 300s};
+  auto done = run_command(command);
+  ASSERT_TRUE(done) << done.error().text();
+  if (done->exit_code == 3) GTEST_SKIP() << done->err;
+  EXPECT_TRUE(done->ok()) << done->out << done->err;
+}
+
+TEST(Source, IsWrittenInSmallFiles) {
+  for (const std::string& file : files_with({".h", ".cc"}, {"src"})) {
+    std::string content = *read_file(kRoot / file);
+    EXPECT_LE(std::count(content.begin(), content.end(), '\n'), 700) << file << ": two ideas?";
+  }
+}
+
+TEST(Source, HeadersAreGuarded) {
+  for (const std::string& file : files_with({".h"}, {"src"})) {
+    std::string content = *read_file(kRoot / file);
+    EXPECT_TRUE(content.find("#pragma once") != std::string::npos ||
+                content.find("#ifndef") != std::string::npos)
+        << file;
+  }
+}
+
+// Text files end with a newline and have no trailing blanks, as .editorconfig says.
+TEST(Source, KeepsTheEditorConfig) {
+  for (const std::string& file : files_with({".h", ".cc", ".sh", ".toml", ".sql", ".py", ".txt"},
+                                            {"src", "scripts", "cmake", "platforms", "python"})) {
+    std::string content = *read_file(kRoot / file);
+    EXPECT_TRUE(content.empty() || content.ends_with('\n')) << file;
+    EXPECT_EQ(content.find(" \n"), std::string::npos) << file << " has trailing blanks";
+    EXPECT_EQ(content.find('\r'), std::string::npos) << file << " has carriage returns";
+  }
+}
+
+}  // namespace
+}  // namespace kforge
