@@ -1,0 +1,193 @@
+// Runs the nodes of a graph in order. A value is dropped as soon as its last reader has run.
+#include "oracle/oracle.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <new>
+#include <set>
+
+#include "oracle/operator_table.h"
+
+namespace kforge {
+namespace {
+
+std::string quoted_operator(const Node& node) {
+  return node.domain.empty() ? node.op : node.domain + "." + node.op;
+}
+
+// Values that a node reads, those of the bodies inside it included.
+void collect_reads(const Node& node, std::set<std::string>& reads) {
+  reads.insert(node.inputs.begin(), node.inputs.end());
+  for (const auto& [name, attribute] : node.attributes)
+    if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&attribute); body && *body) {
+      for (const Node& inner : (*body)->nodes) collect_reads(inner, reads);
+      for (const Value& output : (*body)->outputs) reads.insert(output.name);
+    }
+}
+
+// For every node the values whose last reader it is.
+std::vector<std::vector<std::string>> last_reads(const Graph& graph) {
+  std::set<std::string> needed;
+  for (const Value& output : graph.outputs) needed.insert(output.name);
+  std::vector<std::vector<std::string>> last(graph.nodes.size());
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+    std::set<std::string> names;
+    collect_reads(graph.nodes[i], names);
+    names.insert(graph.nodes[i].outputs.begin(), graph.nodes[i].outputs.end());  // may have no reader at all
+    for (const std::string& name : names)
+      if (needed.insert(name).second) last[i].push_back(name);
+  }
+  return last;
+}
+
+// Bytes of memory that tensors of one run may hold together: a hostile graph must not take the machine down.
+std::int64_t memory_limit() {
+  static const std::int64_t kLimit = sysconf(_SC_PHYS_PAGES) / 10 * 8 * sysconf(_SC_PAGESIZE);
+  return kLimit;
+}
+
+template <class F>
+class Interpreter : public Scope<F> {
+ public:
+  Interpreter(const Graph& graph, int threads, Interpreter* around)
+      : graph_(graph), threads_(threads), around_(around), depth_(around ? around->depth_ + 1 : 0) {}
+
+  void set(const std::string& name, Tensor<F> value) { values_.insert_or_assign(name, std::move(value)); }
+
+  std::vector<Tensor<F>> run() {
+    for (const Initializer& initializer : graph_.initializers)
+      if (!values_.contains(initializer.name)) set(initializer.name, Tensor<F>::from_constant(initializer.tensor));
+    const auto last = last_reads(graph_);
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      run_node(graph_.nodes[i]);
+      for (const std::string& name : last[i]) values_.erase(name);
+    }
+    std::vector<Tensor<F>> results;
+    for (const Value& output : graph_.outputs) {
+      const Tensor<F>* value = find(output.name);
+      if (!value) refuse("nothing computes the output {}", output.name);
+      results.push_back(*value);
+    }
+    values_.clear();
+    return results;
+  }
+
+  std::vector<Tensor<F>> run_body(const Graph& body, std::vector<Tensor<F>> inputs) override {
+    constexpr int kDeepest = 64;
+    if (depth_ >= kDeepest) refuse("graphs are nested more than {} deep", kDeepest);
+    if (inputs.size() != body.inputs.size())
+      refuse("graph {} has {} inputs, but gets {}", body.name, body.inputs.size(), inputs.size());
+    Interpreter inner(body, threads_, this);
+    for (std::size_t i = 0; i < inputs.size(); ++i) inner.set(body.inputs[i].name, std::move(inputs[i]));
+    return inner.run();
+  }
+
+ private:
+  const Tensor<F>* find(const std::string& name) const {
+    if (const auto found = values_.find(name); found != values_.end()) return &found->second;
+    return around_ ? around_->find(name) : nullptr;
+  }
+
+  void run_node(const Node& node) {
+    const Operator<F> compute = find_operator<F>(node);
+    if (!compute)
+      throw Refusal{fmt::format("operator {} is not supported by the oracle", quoted_operator(node)), true, true};
+    Call<F> call{node, {}, threads_, this};
+    try {
+      for (const std::string& input : node.inputs) {
+        const Tensor<F>* value = input.empty() ? nullptr : find(input);
+        if (!value && !input.empty()) refuse("nothing computes its input {}", input);
+        call.inputs.push_back(value);
+      }
+      Outputs<F> results = compute(call);
+      for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+        if (node.outputs[i].empty()) continue;
+        if (i >= results.size()) refuse("output {} is not computed", i);
+        set(node.outputs[i], std::move(results[i]));
+      }
+      check_memory();
+    } catch (Refusal& refusal) {
+      if (!refusal.names_node) refusal = explained(node, refusal);  // the innermost node is the one to name
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw explained(node, Refusal{"not enough memory"});
+    }
+  }
+
+  static Refusal explained(const Node& node, const Refusal& refusal) {
+    if (refusal.unsupported)
+      return {fmt::format("operator {} ({}) is not supported by the oracle", quoted_operator(node), refusal.message),
+              true, true};
+    return {fmt::format("{} ({}): {}", node.name, quoted_operator(node), refusal.message), false, true};
+  }
+
+  void check_memory() const {
+    std::int64_t bytes = 0;
+    for (const Interpreter* i = this; i; i = i->around_)
+      for (const auto& [name, value] : i->values_) bytes += value.size() * static_cast<std::int64_t>(value.has_floats() ? sizeof(F) : 8);
+    if (bytes > memory_limit()) refuse("its values need {} MB of memory, more than this machine can give", bytes >> 20);
+  }
+
+  const Graph& graph_;
+  const int threads_;
+  Interpreter* const around_;
+  const int depth_;
+  std::map<std::string, Tensor<F>> values_;
+};
+
+template <class F>
+std::vector<OracleTensor> interpret(const Graph& graph, std::span<const TensorView> inputs, int threads) {
+  Interpreter<F> interpreter(graph, std::max(threads, 1), nullptr);
+  for (const TensorView& view : inputs) {
+    if (!view.data && element_count(view.shape) != 0) refuse("input {} has no data", view.name);
+    interpreter.set(view.name, Tensor<F>::from_raw(view.dtype, view.shape, view.data));
+  }
+  std::vector<OracleTensor> results;
+  for (Tensor<F>& tensor : interpreter.run()) {
+    if (std::is_same_v<F, float> && (tensor.dtype() == DType::kFloat16 || tensor.dtype() == DType::kBFloat16)) {
+      Tensor<F> rounded(tensor.dtype(), tensor.shape());
+      std::transform(tensor.floats().begin(), tensor.floats().end(), rounded.new_floats().begin(),
+                     [&](F value) { return round_to(tensor.dtype(), value); });
+      tensor = std::move(rounded);
+    }
+    results.push_back(std::move(tensor).release());
+  }
+  return results;
+}
+
+void collect_missing(const Graph& graph, std::set<std::string>& missing) {
+  for (const Node& node : graph.nodes) {
+    if (!find_operator<double>(node)) missing.insert(quoted_operator(node));
+    for (const auto& [name, attribute] : node.attributes)
+      if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&attribute); body && *body)
+        collect_missing(**body, missing);
+  }
+}
+
+}  // namespace
+
+Result<std::vector<OracleTensor>> run_oracle(const Graph& graph, std::span<const TensorView> inputs,
+                                             Precision precision, int threads) {
+  try {
+    for (const Value& input : graph.inputs)
+      if (std::none_of(inputs.begin(), inputs.end(), [&](const TensorView& view) { return view.name == input.name; }))
+        return fail("the graph's input {} has no value", input.name);
+    return precision == Precision::kFp64 ? interpret<double>(graph, inputs, threads)
+                                         : interpret<float>(graph, inputs, threads);
+  } catch (const Refusal& refusal) {
+    return fail("{}", refusal.message);
+  } catch (const std::bad_alloc&) {
+    return fail("not enough memory to compute the graph {}", graph.name);
+  }
+}
+
+bool oracle_supports(const Graph& graph, std::vector<std::string>* missing) {
+  std::set<std::string> names;
+  collect_missing(graph, names);
+  if (missing) missing->assign(names.begin(), names.end());
+  return names.empty();
+}
+
+}  // namespace kforge
