@@ -66,10 +66,10 @@ std::int64_t checked_count(const Shape& shape) {
     if (dim > 0 && __builtin_mul_overflow(count, dim, &count))
       refuse("a tensor of shape {} is too large", to_string(shape));
   }
-  if (empty) return 0;
+  // Also where there are no elements: later arithmetic relies on dimensions that are not absurd.
   if (count > kMaxElements)
     refuse("a tensor of shape {} is too large: at most {} elements are allowed", to_string(shape), kMaxElements);
-  return count;
+  return empty ? 0 : count;
 }
 
 template <class F>

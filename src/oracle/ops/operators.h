@@ -16,6 +16,8 @@
   /* matmul.cc */ X(MatMul) X(Gemm)                                                                           \
   /* reduce.cc */ X(ReduceSum) X(ReduceMean) X(ReduceProd) X(ReduceL1) X(ReduceL2) X(ReduceSumSquare)         \
   X(ReduceLogSum) X(ReduceMax) X(ReduceMin) X(ReduceLogSumExp)                                                \
+  /* conv.cc */ X(Conv)                                                                                        \
+  /* choose.cc */ X(ArgMax) X(ArgMin) X(TopK)                                                                 \
   /* softmax.cc */ X(Softmax) X(LogSoftmax) X(Hardmax)                                                        \
   /* reshape.cc */ X(Identity) X(Reshape) X(Flatten) X(Squeeze) X(Unsqueeze)                                  \
   /* movement.cc */ X(Transpose) X(Expand) X(Tile) X(Slice) X(Split) X(DepthToSpace) X(SpaceToDepth)          \
