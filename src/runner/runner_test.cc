@@ -66,5 +66,112 @@ TEST_P(Runner, PrefersTheTrioAndReleasesItsState) {
   EXPECT_EQ(runner.finish().out, "released\nreleased\n");
 }
 
+TEST_P(Runner, WrongMessagesAreAnsweredNotObeyed) {
+  static CompiledCandidate candidate(kAdd);
+  RunnerUnderTest runner(candidate, GetParam());
+  EXPECT_EQ(runner.receive().head.type, KFORGE_READY);
+  EXPECT_EQ(runner.call().head.type, KFORGE_ERROR) << "nothing is loaded";
+  EXPECT_EQ(runner.prepare().head.type, KFORGE_ERROR);
+  runner.send(77);
+  EXPECT_EQ(runner.receive().payload, "unknown message");
+  ::send(runner.socket(), "short", 5, 0);
+  EXPECT_EQ(runner.receive().payload, "malformed message");
+  KforgeMessage lying{KFORGE_CALL, 400, 0, 0};
+  ::send(runner.socket(), &lying, sizeof lying, 0);
+  EXPECT_EQ(runner.receive().payload, "malformed message: wrong payload size");
+  runner.send(KFORGE_SETUP);
+  EXPECT_EQ(runner.receive().head.type, KFORGE_ERROR) << "no memory files";
+  ASSERT_EQ(runner.set_up().head.type, KFORGE_DONE);
+  ASSERT_EQ(runner.load().head.type, KFORGE_DONE);
+  EXPECT_EQ(runner.load().head.type, KFORGE_ERROR) << "twice";
+  EXPECT_EQ(runner.call({5}).payload, "there is no such slot");
+  EXPECT_EQ(runner.call({}).payload, "wrong number of slots");
+  EXPECT_EQ(runner.call({0}).head.type, KFORGE_DONE) << "and still serves";
+}
+
+TEST_P(Runner, EndsWhenTheParentIsGone) {
+  static CompiledCandidate candidate(kAdd);
+  RunnerUnderTest runner(candidate, GetParam());
+  ASSERT_EQ(runner.start().head.type, KFORGE_DONE);
+  ::shutdown(runner.socket(), SHUT_RDWR);
+  EXPECT_EQ(runner.process().wait()->exit_code, 0);
+}
+
+// Libraries and language features an honest kernel uses must work behind the filters.
+TEST_P(Runner, HonestProgramsFeelNoFilter) {
+  static CompiledCandidate candidate(R"(
+    #include <chrono>
+    #include <cmath>
+    #include <cstdio>
+    #include <cstdlib>
+    #include <memory>
+    #include <stdexcept>
+    #include <string>
+    #include <thread>
+    #include <vector>
+    #include <omp.h>
+    #include <sys/mman.h>
+    extern "C" void kernel(const float* x, const float*, float* y) {
+      std::vector<std::vector<float>> blocks;
+      for (int i = 0; i < 40; ++i) blocks.emplace_back(1 << 18, x[0]);                 // large and many: mmap, mremap
+      float* huge = (float*)aligned_alloc(1 << 21, 1 << 23);
+      madvise(huge, 1 << 23, MADV_HUGEPAGE);
+      huge = (float*)realloc(huge, 1 << 24);
+      float sum = 0;
+      #pragma omp parallel for reduction(+ : sum) num_threads(4)
+      for (int i = 0; i < 1000; ++i) sum += std::exp(std::sin((float)i)) * 0 + 1;
+      #pragma omp parallel sections num_threads(3)
+      {
+        #pragma omp section
+        huge[0] = 1;
+        #pragma omp section
+        huge[1] = 2;
+      }
+      std::thread([&] { sum += 1; }).join();
+      try { throw std::runtime_error(std::to_string(sum)); } catch (const std::exception& e) { sum = std::stof(e.what()); }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      printf("printed %d\n", omp_get_max_threads());
+      fprintf(stderr, "%u\n", std::thread::hardware_concurrency() > 0);
+      if (FILE* settings = fopen("/etc/settings", "r")) fclose(settings);
+      free(huge);
+      y[0] = sum;
+    })");
+  RunnerUnderTest runner(candidate, GetParam());
+  ASSERT_EQ(runner.start().head.type, KFORGE_DONE);
+  Reply reply = runner.call();
+  ASSERT_EQ(reply.head.type, KFORGE_DONE) << syscall_name(reply.fault().syscall);
+  EXPECT_EQ(runner.tensor(KFORGE_ARENA_OUTPUTS, 0)[0], 1001);
+  SandboxExit exit = runner.finish();
+  EXPECT_EQ(exit.out, "printed 2\n");
+  EXPECT_EQ(exit.err, "1\n");
+}
+
+TEST_P(Runner, MoreArgumentsThanRegisters) {
+  static CompiledCandidate candidate(R"(
+    extern "C" void kernel(const int* a, const int* b, const int* c, const int* d, const int* e, const int* f,
+                           const int* g, const int* h, int* out) { out[0] = *a + 10 * *f + 100 * *g + 1000 * *h; })");
+  RunnerUnderTest runner(candidate, GetParam());
+  EXPECT_EQ(runner.receive().head.type, KFORGE_READY);
+  auto inputs = make_memfd("inputs", 8 * 4096), outputs = make_memfd("outputs", 4096);
+  auto in = Mapping::map(inputs->get(), 8 * 4096, true), out = Mapping::map(outputs->get(), 4096, true);
+  struct {
+    std::uint32_t arguments = 9, slots = 1;
+    KforgeArgumentRow rows[9];
+  } table;
+  for (std::uint32_t i = 0; i < 9; ++i) {
+    bool output = i == 8;
+    table.rows[i] = {output ? 2u : 1u, 0, output ? 0 : i * 4096ull, 4096, 4096, 4096 - 64, 4};
+    if (!output) *reinterpret_cast<int*>(in->data() + i * 4096 + 4096 - 64) = static_cast<int>(i + 1);
+  }
+  runner.send(KFORGE_SETUP, &table, sizeof table, {inputs->get(), inputs->get(), outputs->get()});
+  ASSERT_EQ(runner.receive().head.type, KFORGE_DONE);
+  ASSERT_EQ(runner.load().head.type, KFORGE_DONE);
+  ASSERT_EQ(runner.call().head.type, KFORGE_DONE);
+  EXPECT_EQ(*reinterpret_cast<int*>(out->data() + 4096 - 64), 1 + 60 + 700 + 8000);
+  table.rows[3].offset = 8 * 4096;  // outside its arena
+  runner.send(KFORGE_SETUP, &table, sizeof table, {inputs->get(), inputs->get(), outputs->get()});
+  EXPECT_EQ(runner.receive().payload, "a tensor lies outside its arena");
+}
+
 }  // namespace
 }  // namespace kforge
