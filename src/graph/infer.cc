@@ -178,11 +178,14 @@ class Inference {
         const Dim& said = declared.dims[i];
         Dim& found = inferred.dims[i];
         if (said.known() && found.known() && said.value != found.value) return mismatch();
-        if (found.known()) continue;
-        if (said.known() || found.symbol.empty()) found = said;
+        if (!found.known() && (said.known() || found.symbol.empty())) found = said;
       }
     }
+    // The output keeps the names its author gave its dimensions.
+    std::vector<Dim> said = declared.dims;
     output.type = inferred;
+    for (std::size_t i = 0; i < std::min(said.size(), output.type.dims.size()); ++i)
+      if (!output.type.dims[i].known() && !said[i].symbol.empty()) output.type.dims[i] = said[i];
     return {};
   }
 

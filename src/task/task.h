@@ -37,6 +37,10 @@ struct Distribution {
   };
   Kind kind = Kind::kUniform;
   double a = -1, b = 1;
+  // kInteger's bounds may be dimensions ("integer(0, V)"); bind_task puts their numbers into a and b.
+  std::string a_symbol, b_symbol;
+  // kInteger without bounds: every valid index of what the tensor indexes. Resolved by bind_task too.
+  bool any_index = false;
 };
 
 // One tensor of the C signature.
@@ -47,6 +51,7 @@ struct Argument {
   Role role = Role::kInput;
   TensorType type;
   Distribution distribution;
+  bool stated = false;  // task.toml gives the distribution; else bind_task guesses it from the bound graph
 };
 
 struct ShapeCase {
@@ -82,6 +87,8 @@ struct BoundArgument {
   Distribution distribution;
   // Largest value an integer-valued index may take + 1 where it indexes something (Gather, labels), else 0.
   std::int64_t index_limit = 0;
+  // Values of kFixed; belongs to the Task. Null for every other distribution.
+  const ConstantTensor* fixed = nullptr;
 
   std::size_t bytes() const;
 };

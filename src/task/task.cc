@@ -1,0 +1,26 @@
+#include "task/task.h"
+
+#include "base/hash.h"
+
+namespace kforge {
+
+std::string_view name_of(Role role) {
+  switch (role) {
+    case Role::kInput: return "input";
+    case Role::kParam: return "param";
+    case Role::kInout: return "inout";
+    case Role::kOutput: return "output";
+  }
+  return "";
+}
+
+std::size_t BoundArgument::bytes() const { return static_cast<std::size_t>(element_count(shape)) * size_of(dtype); }
+
+std::string BoundTask::key() const {
+  Hasher hasher;
+  hasher.add(task->content_hash);
+  for (const auto& [symbol, value] : shape_case.dims) hasher.add(symbol).add(std::to_string(value));
+  return hasher.hex();
+}
+
+}  // namespace kforge
