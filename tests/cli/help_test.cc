@@ -1,0 +1,114 @@
+// What a person meets first: help, version, the way a command line is refused.
+#include <algorithm>
+#include <chrono>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "cli/kforge_run.h"
+
+namespace kforge {
+namespace {
+
+using testing::HasSubstr;
+
+const std::vector<std::vector<std::string>> kCommands = {
+    {"eval"}, {"tasks"},   {"tasks", "show"}, {"tasks", "check"}, {"results"},
+    {"show"}, {"recheck"}, {"platforms"},     {"machine"},        {"version"}};
+
+std::string help_of(std::vector<std::string> command) {
+  command.push_back("--help");
+  Finished done = kforge_run(command);
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  return done.out;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+// Long options and one-letter ones, without --help, which every command has.
+std::set<std::string> options_in(const std::string& text) {
+  std::set<std::string> options;
+  std::regex pattern(R"((^|[\s,`|(])(--[a-z][a-z-]*|-[a-z])(?=[\s,=`|)]|$))");
+  for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match)
+    options.insert((*match)[2]);
+  options.erase("--help");
+  options.erase("-h");
+  return options;
+}
+
+// The first column of the option tables under a command's heading in docs/cli.md.
+std::set<std::string> documented_options(const std::string& command) {
+  std::istringstream lines(*read_file(kRoot / "docs/cli.md"));
+  std::string first_columns;
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("#")) inside = line == "## kforge " + command || line == "### kforge " + command;
+    if (inside && line.starts_with("| `-")) first_columns += line.substr(0, line.find(" | ", 2)) + "\n";
+  }
+  return options_in(first_columns);
+}
+
+TEST(Help, FitsAScreenAndNamesTheCommands) {
+  std::string help = help_of({});
+  for (const auto& command : kCommands) EXPECT_THAT(help, HasSubstr(command.front()));
+  for (const auto& command : kCommands) {
+    std::string text = help_of(command);
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 45) << joined(command);
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120u) << line;
+  }
+}
+
+TEST(Help, PrintsDefaults) {
+  std::string help = help_of({"eval"});
+  EXPECT_TRUE(std::regex_search(help, std::regex("--precision.*fp32"))) << help;
+  EXPECT_TRUE(std::regex_search(help, std::regex("--shapes.*bench"))) << help;
+  EXPECT_TRUE(std::regex_search(help, std::regex("--seconds.*4"))) << help;
+}
+
+TEST(Help, EveryOptionIsDocumentedAndEveryDocumentedOneExists) {
+  for (const auto& command : kCommands) {
+    std::string help = help_of(command);
+    std::string options_part = help.substr(std::min(help.find("ptions:"), help.size()));
+    std::istringstream lines(options_part);
+    std::string first_columns;
+    for (std::string line; std::getline(lines, line);)
+      if (line.starts_with("  -")) first_columns += line.substr(0, 30) + "\n";
+    EXPECT_EQ(options_in(first_columns), documented_options(joined(command)))
+        << "kforge " << joined(command) << " --help and docs/cli.md differ";
+  }
+}
+
+TEST(Help, WithoutACommandPrintsHelpAndFails) {
+  Finished done = kforge_run({});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.out, HasSubstr("kforge eval TASK"));
+}
+
+TEST(Version, IsPrinted) {
+  EXPECT_THAT(kforge_run({"version"}).out, testing::MatchesRegex("kforge [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_EQ(kforge_run({"--version"}).out, kforge_run({"version"}).out);
+  EXPECT_THAT(kforge_run({"version", "--json"}).out, HasSubstr("\"version\""));
+}
+
+// The quickest of many: what the program costs, not what else the machine is doing.
+TEST(StartUp, TakesUnderTenMilliseconds) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers slow start-up down";
+#endif
+  double best = 1e9;
+  for (int i = 0; i < 30; ++i) {
+    auto start = std::chrono::steady_clock::now();
+    kforge_run({"version"});
+    best = std::min(
+        best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+  }
+  EXPECT_LT(best, 10);
+}
+
+}  // namespace
+}  // namespace kforge
