@@ -13,7 +13,9 @@ namespace kforge {
 // rest to read).
 std::vector<std::filesystem::path> system_paths(SandboxProfile profile);
 
-std::vector<std::string> bubblewrap_argv(const std::filesystem::path& bwrap, const SandboxSpec& spec,
+// `launcher` becomes pid 1 inside: by its path, or, where that is empty, copied from the plan's descriptor.
+std::vector<std::string> bubblewrap_argv(const std::filesystem::path& bwrap,
+                                         const std::filesystem::path& launcher, const SandboxSpec& spec,
                                          const LaunchPlan& plan);
 
 }  // namespace kforge

@@ -148,7 +148,7 @@ Result<SandboxExit> LaunchedProcess::wait() {
 // goes. Its own end of the socket closes when the last of its processes is gone.
 void LaunchedProcess::end_launcher() {
   if (launcher_ <= 0) return;
-  ::shutdown(control_.get(), SHUT_WR);
+  if (!has_exit_) ::shutdown(control_.get(), SHUT_WR);
   auto deadline = steady_clock::now() + kOuterGrace;
   while (!lost_ && steady_clock::now() < deadline) {
     LaunchReport report{};

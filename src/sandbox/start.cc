@@ -229,7 +229,8 @@ Result<std::unique_ptr<SandboxedProcess>> start_sandboxed(const SandboxSpec& spe
   std::vector<std::string> wrapper;
   if (tier == SandboxTier::kBubblewrap) {
     KF_TRY(fs::path bwrap, find_bubblewrap());
-    wrapper = bubblewrap_argv(bwrap, spec, head);
+    bool reachable = !drops_privileges(tier) || !closed_to_others(launcher);
+    wrapper = bubblewrap_argv(bwrap, reachable ? launcher : fs::path(), spec, head);
   }
   KF_TRY(Fd plan, write_plan(head, wrapper, spec));
   KF_TRY(Fd filter, profile_filter(spec.profile, tier));
