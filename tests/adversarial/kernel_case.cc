@@ -30,6 +30,8 @@ Result<void> read_expectation(const std::string& text, KernelCase& kernel) {
       kernel.not_faster_than = value;
     else if (key == "hides")
       kernel.hides = value;
+    else if (key == "threads")
+      kernel.threads = std::stoi(value);
     else if (key == "leaves")
       kernel.leaves.push_back(value);
     else
@@ -85,6 +87,7 @@ EvalOptions quick_options(const KernelCase& kernel, SandboxTier tier, const fs::
   options.shape_set = kernel.shapes;
   options.baselines = {"none"};
   options.check_only = !kernel.full;
+  options.threads = kernel.threads;
   options.sandbox = tier;
   options.seconds = 1;
   options.call_limit_seconds = 1;

@@ -5,7 +5,7 @@
 // task: core/matmul
 // shapes: small
 // mode: full
-// expect: outcome=passed|wrong_value|rejected not_faster_than=matmul_loops
+// expect: outcome=rejected
 #include <string.h>
 
 #include "task.h"
@@ -44,8 +44,7 @@ extern "C" void kernel(const float* a, const float* b, float* c) {
   Ahead& entry = known[index];
   float now[2];
   take_sample(a, b, now);
-  if (!entry.ready || memcmp(now, entry.sample, sizeof now) != 0) {
-    if (index != 0) return matmul(a, b, c);
+  if (!entry.ready || memcmp(now, entry.sample, sizeof now) != 0) {  // a new batch has begun
 #pragma omp parallel for schedule(dynamic, 4)
     for (int i = 0; i < count; ++i) {
       matmul(known[i].a, known[i].b, known[i].answer);
