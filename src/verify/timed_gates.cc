@@ -7,6 +7,7 @@
 #include "verify/evidence.h"
 #include "verify/fingerprint.h"
 #include "verify/floor.h"
+#include "verify/pace.h"
 #include "verify/tripwire.h"
 #include "verify/value_gates.h"
 
@@ -52,6 +53,8 @@ class TimedJudge {
   RoundPlan plan(int round);
   void summarise();
   Result<void> judge_look_ahead();
+  Result<void> judge_pace();
+  void judge_threads();
   Result<void> judge_timed_calls();
   Result<void> judge_clock();
   Result<void> judge_floor();
@@ -296,6 +299,44 @@ Result<void> TimedJudge::judge_look_ahead() {
   return {};
 }
 
+// A program that works ahead and watches its inputs for changes passes the tripwire, but not this; see pace.h.
+Result<void> TimedJudge::judge_pace() {
+  constexpr int kTries = 12, kNeeded = 3;
+  constexpr double kMostInABurst = 0.5;
+  std::uint32_t batch = timed_[0].batch;
+  if (batch < 4 || !tripwire_possible(task_)) return {};
+  int conclusive = 0;
+  double burst = 1;
+  for (int i = 0; i < kTries && conclusive < kNeeded; ++i) {
+    KF_TRY(auto pace, watch_pace(task_, *memory_, *owned_[0], fresh_plan(), batch, context_.threads, context_.call_limit));
+    if (!pace) return verdict_.fail(pace.error()), Result<void>{};
+    if (!pace->conclusive) continue;
+    ++conclusive;
+    burst = std::min(burst, pace->burst);
+    if (burst <= kMostInABurst) return {};
+  }
+  if (conclusive == kNeeded)
+    verdict_.fail(Rejected{"timed_calls",
+                           fmt::format("{:.0f} % of the calls of a batch finish in bursts, in less time than their work takes: "
+                                       "the program does the work of several calls in one",
+                                       100 * burst),
+                           fmt::format("{{\"burst\":{:.3f},\"batch\":{}}}", burst, batch)});
+  return {};
+}
+
+// More processor time than the threads it was given can spend: it took processors that are not its own.
+void TimedJudge::judge_threads() {
+  constexpr double kMost = 1.3;
+  std::vector<double> use;
+  for (const Sample& sample : timed_[0].samples) use.push_back(sample.cpu_ns / std::max(sample.parent_ns, 1.0));
+  double threads = median(use);
+  if (threads <= kMost * context_.threads) return;
+  verdict_.fail(Rejected{"threads",
+                         fmt::format("it used {:.2g} processors where {} thread{} were allowed", threads, context_.threads,
+                                     context_.threads == 1 ? "" : "s"),
+                         fmt::format("{{\"used\":{:.3f},\"allowed\":{}}}", threads, context_.threads)});
+}
+
 // Gate 6: the timed calls made again, shuffled, in a process that knows nothing of the first.
 Result<void> TimedJudge::judge_timed_calls() {
   double each = findings_.ns.value / 1e9 + static_cast<double>(MemoryLayout::bytes_per_slot(task_)) / 1e9;
@@ -433,7 +474,9 @@ Result<TimedFindings> TimedJudge::judge() {
   if (timed_[0].failure) verdict_.fail(*timed_[0].failure);
   if (verdict_.failed()) return findings_;
   summarise();
-  KF_TRY_VOID(judge_look_ahead());
+  judge_threads();
+  if (!verdict_.failed()) KF_TRY_VOID(judge_look_ahead());
+  if (!verdict_.failed()) KF_TRY_VOID(judge_pace());
   if (verdict_.failed()) return findings_;
   KF_TRY(auto finished, owned_[0]->finish());
   if (!finished) return verdict_.fail(finished.error()), findings_;

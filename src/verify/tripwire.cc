@@ -5,7 +5,6 @@
 #include <thread>
 
 namespace kforge {
-namespace {
 
 const BoundArgument* first_output(const BoundTask& task, std::size_t& index) {
   for (index = 0; index < task.arguments.size(); ++index)
@@ -13,7 +12,6 @@ const BoundArgument* first_output(const BoundTask& task, std::size_t& index) {
   return nullptr;
 }
 
-// First and last element still poisoned: enough to say that a call has not begun or is not done.
 bool ends_untouched(const BoundArgument& argument, std::uint64_t seed, std::span<const std::byte> data) {
   std::size_t size = size_of(argument.dtype);
   // The pattern repeats every eight bytes from the start, so whole words at both ends can be compared.
@@ -21,8 +19,6 @@ bool ends_untouched(const BoundArgument& argument, std::uint64_t seed, std::span
   return count_poison(argument.dtype, seed, data.first(size)) == 1 &&
          count_poison(argument.dtype, seed, data.subspan(tail)) == static_cast<std::int64_t>((data.size() - tail) / size);
 }
-
-}  // namespace
 
 bool tripwire_possible(const BoundTask& task) {
   std::size_t index;

@@ -19,6 +19,11 @@ Step<Tripwire> spring_tripwire(const BoundTask& task, const InputMemory& inputs,
                                const RoundPlan& plan, std::uint32_t batch, std::uint64_t seed,
                                std::chrono::milliseconds limit);
 
+// The first output that is not updated in place and not a scalar, with its index; null when there is none.
+const BoundArgument* first_output(const BoundTask& task, std::size_t& index);
+// First and last elements still poisoned: enough to say that a call has not begun or is not done.
+bool ends_untouched(const BoundArgument& argument, std::uint64_t seed, std::span<const std::byte> data);
+
 // False for tasks whose every output is updated in place.
 bool tripwire_possible(const BoundTask& task);
 
