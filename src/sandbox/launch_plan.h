@@ -34,7 +34,7 @@ struct LaunchPlan {
   uint8_t own_proc;  // Landlock: the program may read its own /proc/self
   uint8_t set_affinity;
   uint64_t cpus[kMaxCpus / 64];
-  uint64_t memory_bytes, cpu_seconds, file_bytes, processes, open_files;
+  uint64_t memory_bytes, cpu_seconds, file_bytes, folder_bytes, processes, open_files;
   int64_t wall_ms;
 };
 
@@ -60,6 +60,7 @@ struct LaunchReport {
   LaunchEvent event;
   int32_t status;  // of wait4(2)
   uint32_t wall_exceeded;
+  uint32_t folder_exceeded;
   uint32_t left_processes;  // some were alive when the program ended
   uint32_t cgroups;         // 1: pids, 2: memory are limited by a cgroup
   rusage usage;

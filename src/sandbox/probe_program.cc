@@ -10,6 +10,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -104,6 +105,21 @@ int count_with_threads() {  // two processes would do as well; threads are what 
   for (;;) counters[0] = counters[0] + 1;
 }
 
+// Many small files, some in a folder that nobody may look into.
+int fill_folder(const char* folder) {
+  char block[65536] = {}, path[512];
+  std::snprintf(path, sizeof path, "%s/hidden", folder);
+  ::mkdir(path, 0700);
+  for (int i = 0;; ++i) {
+    std::snprintf(path, sizeof path, "%s/hidden/%d", folder, i);
+    int fd = ::open(path, O_WRONLY | O_CREAT, 0644);
+    for (int n = 0; n < 16; ++n) ::write(fd, block, sizeof block);
+    ::close(fd);
+    if (i == 2) std::snprintf(path, sizeof path, "%s/hidden", folder), ::chmod(path, 0300);
+    ::usleep(1000);
+  }
+}
+
 int attempt(const char* what, const char* value) {
   auto is = [&](const char* name) { return std::strcmp(what, name) == 0; };
   if (is("exit")) return std::atoi(value);
@@ -130,6 +146,7 @@ int attempt(const char* what, const char* value) {
   if (is("memory")) return take_memory(value);
   if (is("flood")) return flood(value);
   if (is("count")) return count_with_threads();
+  if (is("fill")) return fill_folder(value);
   if (is("exec")) return ::execl(value, value, nullptr), say(-1);
   if (is("jit"))
     return say(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,

@@ -39,6 +39,7 @@ struct SandboxLimits {
   std::uint64_t cpu_seconds = 120;
   std::uint64_t memory_bytes = 8ull << 30;  // address space the program may take
   std::uint64_t file_bytes = 256ull << 20;  // largest file it may write
+  std::uint64_t folder_bytes = 2ull << 30;  // all files in `writable` together, looked at five times a second
   std::uint64_t processes = 64;             // processes and threads (not limited in tier kNone)
   std::size_t output_bytes = 256 << 10;     // kept of stdout and of stderr; the rest is dropped
 };
@@ -64,6 +65,7 @@ struct SandboxExit {
   int exit_code = 0;  // meaningful when signal == 0
   int signal = 0;     // as the program got it, whatever wrapper stood between
   bool wall_exceeded = false;
+  bool folder_exceeded = false;  // it was killed for writing more than limits.folder_bytes
   bool output_truncated = false;
   bool left_processes = false;  // others were alive when the program ended; they were killed
   std::string out, err;

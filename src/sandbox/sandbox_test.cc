@@ -132,6 +132,11 @@ TEST_P(Sandbox, SeesOnlyWhatIsListed) {
     EXPECT_THAT(answer, StartsWith("error"));
 }
 
+TEST_P(Sandbox, SeesItselfInProcUnlessNative) {
+  std::string expected = GetParam().profile == SandboxProfile::kNative ? "error" : "ok";
+  EXPECT_THAT(said({"read", "/proc/self/maps"}), StartsWith(expected));
+}
+
 TEST_P(Sandbox, WritesOnlyInItsFolder) {
   fs::path listed = folder_.path() / "listed";
   fs::create_directory(listed);
@@ -211,6 +216,14 @@ TEST_P(Sandbox, LimitsFileSize) {
   SandboxExit exit = run({"file", writable() / "large"});
   EXPECT_EQ(exit.signal, SIGXFSZ);
   EXPECT_LE(fs::file_size(writable() / "large"), 1u << 20);
+}
+
+TEST_P(Sandbox, LimitsWhatAFolderHolds) {
+  spec_.limits.folder_bytes = 20 << 20;
+  SandboxExit exit = run({"fill", writable()});
+  EXPECT_EQ(exit.signal, SIGKILL);
+  EXPECT_TRUE(exit.folder_exceeded);
+  EXPECT_FALSE(exit.wall_exceeded);
 }
 
 TEST_P(Sandbox, IsKilledAtItsWallLimit) {

@@ -125,6 +125,7 @@ Result<LaunchPlan> plan_head(const SandboxSpec& spec, SandboxTier tier) {
   head.memory_bytes = spec.limits.memory_bytes;
   head.cpu_seconds = spec.limits.cpu_seconds;
   head.file_bytes = std::max<std::uint64_t>(spec.limits.file_bytes, spec.limits.output_bytes + 4096);
+  head.folder_bytes = spec.limits.folder_bytes;
   head.processes = process_limit(spec, tier);
   head.open_files = spec.profile == SandboxProfile::kNative && confined ? 128 : 1024;
   head.wall_ms = spec.limits.wall.count();

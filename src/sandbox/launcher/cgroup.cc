@@ -1,7 +1,9 @@
 // Limits on the whole group of processes, where this process may create cgroups (as root, or in a delegated
 // subtree): the number of tasks and the memory really used. rlimits bind each process; these bind their sum.
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,7 +51,19 @@ bool own_group(const char* controllers, char* path, size_t room) {
   return found;
 }
 
+// A launcher that was killed leaves its empty group behind; the next one takes it away.
+void remove_stale_groups(const char* parent) {
+  DIR* folder = ::opendir(parent);
+  while (dirent* entry = folder ? ::readdir(folder) : nullptr) {
+    int launcher = 0;
+    if (::sscanf(entry->d_name, "kforge-%d", &launcher) != 1 || launcher <= 0) continue;
+    if (::kill(launcher, 0) != 0 && errno == ESRCH) ::unlinkat(::dirfd(folder), entry->d_name, AT_REMOVEDIR);
+  }
+  if (folder) ::closedir(folder);
+}
+
 bool make_group(const char* parent, char* folder, size_t room) {
+  remove_stale_groups(parent);
   ::snprintf(folder, room, "%s/kforge-%d", parent, ::getpid());
   if (::mkdir(folder, 0755) == 0) return true;
   if (errno == EEXIST && ::rmdir(folder) == 0 && ::mkdir(folder, 0755) == 0) return true;  // left by a crash

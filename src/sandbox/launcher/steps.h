@@ -53,6 +53,9 @@ Cgroups make_cgroups(const Plan& plan);
 void join_cgroups(const Plan& plan, const Cgroups& groups);
 void remove_cgroups(const Cgroups& groups);
 
+// folder.cc: whether the program's folder holds more than it may.
+bool folder_too_large(const Plan& plan);
+
 // watch.cc
 // Waits for `child` (the program), kills it at the wall limit or when KForge is gone, and reports how it
 // ended.

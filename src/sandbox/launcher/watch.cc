@@ -16,6 +16,7 @@
 namespace kforge::launcher {
 namespace {
 
+constexpr int64_t kFolderEveryMs = 200;
 constexpr int64_t kGraceMs = 2000;  // for the inner limit to act before the outer one does
 
 int64_t now_ms() {
@@ -24,18 +25,22 @@ int64_t now_ms() {
   return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
 }
 
-enum class Woken { kEnded, kKForgeGone, kLimit };
+enum class Woken { kEnded, kKForgeGone, kLimit, kFolder };
 
-// Sleeps until the process ends, KForge closes its end of the socket (however it ended), or the time is up.
-Woken sleep_until(const Plan& plan, int process, int64_t deadline_ms) {
+// Sleeps until the process ends, KForge closes its end of the socket (however it ended), the time is up, or
+// (where `folder` is to be watched) too much was written. Without a folder it wakes for nothing else: a timed
+// program must not be disturbed.
+Woken sleep_until(const Plan& plan, int process, int64_t deadline_ms, bool folder) {
   for (;;) {
     pollfd watched[2] = {{process, POLLIN, 0}, {plan.control(), POLLIN | POLLRDHUP, 0}};
     int64_t left = deadline_ms - now_ms();
     if (left <= 0) return Woken::kLimit;
-    int ready = ::poll(watched, 2, left > 1'000'000 ? 1'000'000 : static_cast<int>(left));
+    int64_t longest = folder ? kFolderEveryMs : 1'000'000;
+    int ready = ::poll(watched, 2, static_cast<int>(left < longest ? left : longest));
     if (ready < 0 && errno != EINTR) return Woken::kKForgeGone;
     if (ready > 0 && watched[0].revents) return Woken::kEnded;
     if (ready > 0 && watched[1].revents) return Woken::kKForgeGone;
+    if (ready == 0 && folder && folder_too_large(plan)) return Woken::kFolder;
   }
 }
 
@@ -98,9 +103,11 @@ void kill_all_of(uid_t uid) {
 
 void watch_program(const Plan& plan, pid_t program) {
   int process = open_pidfd(plan, program);
-  Woken woken = sleep_until(plan, process, now_ms() + plan.head->wall_ms);
+  Woken woken = sleep_until(plan, process, now_ms() + plan.head->wall_ms, plan.writable[0] != 0);
   if (woken != Woken::kEnded) ::kill(program, SIGKILL);
-  LaunchReport report{.event = LaunchEvent::kExited, .wall_exceeded = woken == Woken::kLimit};
+  LaunchReport report{.event = LaunchEvent::kExited,
+                      .wall_exceeded = woken == Woken::kLimit,
+                      .folder_exceeded = woken == Woken::kFolder};
   while (::wait4(program, &report.status, 0, &report.usage) < 0 && errno == EINTR) {
   }
   report.left_processes = has_children();
@@ -109,7 +116,7 @@ void watch_program(const Plan& plan, pid_t program) {
 
 void watch_wrapper(const Plan& plan, pid_t wrapper) {
   int process = open_pidfd(plan, wrapper);
-  Woken woken = sleep_until(plan, process, now_ms() + plan.head->wall_ms + kGraceMs);
+  Woken woken = sleep_until(plan, process, now_ms() + plan.head->wall_ms + kGraceMs, false);
   if (woken != Woken::kEnded) ::kill(wrapper, SIGKILL);  // --die-with-parent takes the namespace along
   while (::waitpid(wrapper, nullptr, 0) < 0 && errno == EINTR) {
   }
