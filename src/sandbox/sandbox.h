@@ -80,7 +80,7 @@ class SandboxedProcess {
   virtual pid_t pid() const = 0;
   virtual void stop() = 0;  // SIGSTOP to every thread of the program; returns when it is stopped
   virtual void resume() = 0;
-  // Waits until the program ends or its wall limit passes, draining its output meanwhile.
+  // Waits until the program ends or its wall limit passes. Output needs no reader meanwhile: it never blocks.
   virtual Result<SandboxExit> wait() = 0;
   // Not blocking: true when it has ended (wait() then returns at once).
   virtual bool ended() = 0;
