@@ -47,7 +47,7 @@ struct SandboxLimits {
 // Paths inside equal paths outside. As root the program runs under an unallocated uid of its own, so files it
 // is to read must be readable for everybody, down from the root: stage them in a TempDir of mode 0755, not in
 // kforge_home(). Only argv[0] may lie behind closed folders. `writable` is given to that uid; what is found
-// in it afterwards is the program's work: hostile names, links and sizes included.
+// in it afterwards is the program's work: hostile names, links and sizes included (read_product).
 struct SandboxSpec {
   SandboxProfile profile = SandboxProfile::kNative;
   std::vector<std::string> argv;                // argv[0] is an absolute path, readable inside
@@ -97,6 +97,11 @@ Result<SandboxTier> strongest_tier();
 std::optional<std::string> tier_unavailable(SandboxTier tier);
 
 Result<std::unique_ptr<SandboxedProcess>> start_sandboxed(const SandboxSpec& spec, SandboxTier tier);
+
+// A file that an ended program left directly in its folder: plain files only, no links, no more than `limit`
+// bytes.
+Result<std::string> read_product(const std::filesystem::path& folder, const std::string& name,
+                                 std::size_t limit);
 
 // Programs for seccomp(2) as the runner takes them (an array of struct sock_filter in a sealed memfd).
 // load_filter: no exec, no new process, no network, no writing opens. run_filter: in addition no opens at all

@@ -409,6 +409,20 @@ TEST(SandboxLimitsTest, ProcessorTimeEndsWithItsSignal) {
   EXPECT_GE(exit->usage.ru_utime.tv_sec * 1000 + exit->usage.ru_utime.tv_usec / 1000, 800);
 }
 
+TEST(SandboxProduct, IsAPlainFileAndNothingElse) {
+  auto folder = TempDir::create();
+  const fs::path& path = folder->path();
+  ASSERT_TRUE(write_file_atomic(path / "plain", "content").has_value());
+  ASSERT_TRUE(write_file_atomic(path / "twin", "content").has_value());
+  fs::create_symlink("/etc/passwd", path / "link");
+  fs::create_hard_link(path / "twin", path / "other-name");
+  ASSERT_EQ(::mkfifo((path / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(read_product(path, "plain", 100).value(), "content");
+  for (const char* name : {"link", "pipe", "twin", "absent", ".", "..", "../x", ""})
+    EXPECT_FALSE(read_product(path, name, 100).has_value()) << name;
+  EXPECT_FALSE(read_product(path, "plain", 3).has_value());
+}
+
 TEST(SandboxTiers, TheStrongestIsFoundAndNamed) {
   auto tier = strongest_tier();
   ASSERT_TRUE(tier.has_value()) << tier.error().text();
