@@ -60,7 +60,7 @@ struct FailedStep {
   Failure failure;
   template <class T>
   operator std::expected<std::expected<T, Failure>, Error>() && {
-    return std::expected<T, Failure>(std::unexpected(std::move(failure)));
+    return std::expected<T, Failure>(std::unexpect, std::move(failure));
   }
 };
 inline FailedStep candidate_failed(Failure failure) { return {std::move(failure)}; }

@@ -1,8 +1,10 @@
 // Gate 13: what a native artefact defines and imports, read from the ELF file by trusted code.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,14 +13,32 @@
 
 namespace kforge {
 
+struct DefinedSymbol {
+  std::string name;
+  bool is_function = false;  // else data
+  bool is_weak = false;      // template instances and inline functions of the standard library are
+};
+
 struct DynamicSymbols {
   std::vector<std::string> imports, exports, needed;  // needed: DT_NEEDED libraries
+  std::vector<DefinedSymbol> definitions;             // of exports, with their kind
+  // Allowed, since they run inside the sandbox, but worth a record:
+  std::size_t initialisers = 0;  // functions the loader calls before anything else
+  std::size_t resolvers = 0;     // functions that choose another one while loading (ifunc)
 };
-// Any file is accepted as hostile: a malformed one is a Rejected, never a crash.
-Step<DynamicSymbols> read_dynamic_symbols(const std::filesystem::path& artefact);
 
-// Rejected (gate "symbols") when it defines a name of libc, libm, libgomp, libstdc++ or the loader, or imports one that
-// matches none of the patterns.
-std::optional<Rejected> check_symbols(const DynamicSymbols& symbols, const std::vector<std::string>& allowed_imports);
+// Reads what the loader would read (the dynamic segment, not the sections). Any file is accepted as hostile:
+// a malformed one, or one that asks for more than a kernel needs (run paths, an executable stack, relocations
+// in code), is a Rejected, never a crash.
+Step<DynamicSymbols> read_dynamic_symbols(const std::filesystem::path& artefact);
+Step<DynamicSymbols> read_dynamic_symbols(std::span<const std::byte> file);
+
+// Rejected (gate "symbols") when it defines a function or variable of libc, libm, libgomp or the loader, an
+// operator new or delete, or (unless weak) a function of libstdc++; when it imports a name that matches none
+// of the patterns (platform/glob.h); or when it names a library outside allowed_needed (no pattern: not
+// looked at).
+std::optional<Rejected> check_symbols(const DynamicSymbols& symbols,
+                                      const std::vector<std::string>& allowed_imports,
+                                      const std::vector<std::string>& allowed_needed = {});
 
 }  // namespace kforge

@@ -1,0 +1,282 @@
+// The steps of a build: choose, look into the cache, stage, compile in the sandbox, take the library, keep
+// it.
+#include "build/build.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/file_cache.h"
+#include "base/hash.h"
+#include "build/choices.h"
+#include "build/compiler_log.h"
+#include "build/precompiled.h"
+#include "platform/substitute.h"
+
+namespace kforge {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kCacheBytes = std::size_t{1} << 30;
+constexpr std::size_t kLargestArtefact = 64 << 20;
+constexpr std::uint64_t kCompilerMemory = 4ull << 30;
+constexpr const char* kArtefactName = "kernel.so";
+constexpr const char* kTaskHeader = "task.h";
+
+// Everything the compiler reads and writes. The unprivileged compiler may read src/ and pch/ and write out/,
+// where it also runs: paths on its command line and in its messages are then the same for every build.
+struct Stage {
+  TempDir root;
+  fs::path sources, precompiled, output;
+};
+
+Result<void> stage_file(const fs::path& folder, const SourceFile& file) {
+  fs::path path = folder / file.name;
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (error) return fail("cannot create {}: {}", path.parent_path().string(), error.message());
+  return write_file_atomic(path, file.content);
+}
+
+Result<Stage> make_stage(const Candidate& candidate, std::string_view task_header,
+                         const PrecompiledHeader& header) {
+  Stage stage;
+  KF_TRY(stage.root, TempDir::create(0755));
+  stage.sources = stage.root.path() / "src";
+  stage.precompiled = stage.root.path() / "pch";
+  stage.output = stage.root.path() / "out";
+  for (const fs::path& folder : {stage.sources, stage.precompiled, stage.output}) {
+    std::error_code error;
+    fs::create_directory(folder, error);
+    if (!error) fs::permissions(folder, fs::perms(0755), error);
+    if (error) return fail("cannot create {}: {}", folder.string(), error.message());
+  }
+  for (const SourceFile& file : candidate.files) KF_TRY_VOID(stage_file(stage.sources, file));
+  // Last: a file of the same name must not take its place.
+  KF_TRY_VOID(stage_file(stage.sources, {kTaskHeader, std::string(task_header)}));
+  if (!header.text.empty()) KF_TRY_VOID(stage_precompiled(header, stage.precompiled));
+  return stage;
+}
+
+// Names are written into paths and command lines: whoever made the candidate, they are looked at here.
+std::optional<NoProgram> bad_files(const Candidate& candidate) {
+  std::size_t bytes = 0;
+  if (candidate.files.empty()) return NoProgram{"there is no source file"};
+  if (candidate.files.size() > kMaxSourceFiles)
+    return NoProgram{fmt::format("more than {} source files", kMaxSourceFiles)};
+  for (const SourceFile& file : candidate.files) {
+    bytes += file.content.size();
+    if (!good_source_name(file.name))
+      return NoProgram{fmt::format("'{}' is not a usable file name", file.name.substr(0, 80))};
+  }
+  if (bytes > kMaxSourceBytes)
+    return NoProgram{
+        fmt::format("{} bytes of source: a program may have {} MiB", bytes, kMaxSourceBytes >> 20)};
+  return std::nullopt;
+}
+
+// The main file and every other one with its ending; headers are found through them.
+std::vector<std::string> files_to_compile(const Candidate& candidate) {
+  std::vector<std::string> paths;
+  std::string ending = fs::path(candidate.files[0].name).extension().string();
+  for (const SourceFile& file : candidate.files)
+    if (fs::path(file.name).extension() == ending) paths.push_back("../src/" + file.name);
+  return paths;
+}
+
+Result<std::vector<std::string>> command_line(const Candidate& candidate, const Platform& platform,
+                                              const BuildChoices& choices, bool with_prelude) {
+  std::vector<std::string> prelude;
+  if (with_prelude) prelude = {"-include", std::string("../pch/") + kPrecompiledName};
+  return substitute(platform.build.argv, {{"compiler", {choices.compiler_path.string()}},
+                                          {"compiler_flags", choices.compiler.flags},
+                                          {"march", choices.march.flags},
+                                          {"flags", choices.flags},
+                                          {"include", {"../src"}},
+                                          {"pch", prelude},
+                                          {"source", files_to_compile(candidate)},
+                                          {"output", {kArtefactName}}});
+}
+
+SandboxSpec sandbox_spec(const Stage& stage, const std::vector<std::string>& argv, double timeout_seconds) {
+  SandboxSpec spec;
+  spec.profile = SandboxProfile::kCompile;
+  spec.argv = argv;
+  spec.readable = {stage.sources, stage.precompiled};
+  spec.writable = stage.output;
+  spec.env = {{"PATH", "/usr/bin:/bin"}, {"LC_ALL", "C"}};
+  spec.limits.wall = std::chrono::milliseconds(static_cast<long>(timeout_seconds * 1e3));
+  spec.limits.cpu_seconds = static_cast<std::uint64_t>(timeout_seconds) + 1;
+  spec.limits.memory_bytes = kCompilerMemory;
+  spec.limits.file_bytes = kLargestArtefact;
+  spec.limits.processes = 64;
+  return spec;
+}
+
+// What the compiler's own words leave unsaid.
+std::string explanation(const SandboxExit& exit) {
+  auto said = [&](std::string_view words) { return exit.err.find(words) != std::string::npos; };
+  if (said("virtual memory exhausted") || said("out of memory") || said("Cannot allocate memory") ||
+      said("bad_alloc"))
+    return fmt::format("error: the compiler used up the {} GiB of memory it may have\n",
+                       kCompilerMemory >> 30);
+  if (said("File size limit exceeded") || said("File too large"))
+    return fmt::format("error: the compiled program would be larger than {} MiB\n", kLargestArtefact >> 20);
+  if (said("Killed signal terminated") || exit.signal == SIGKILL)
+    return "error: the compiler was stopped: it used too much memory or time\n";
+  if (said("No such file or directory") || said("Permission denied") || said("file not found"))
+    return "note: a program can read the system's headers, task.h and its own files, and nothing else of "
+           "this machine\n";
+  return "";
+}
+
+Failure compile_failure(const SandboxExit& exit, const Stage& stage, double timeout_seconds) {
+  bool out_of_time = exit.wall_exceeded || exit.signal == SIGXCPU ||
+                     exit.err.find("CPU time limit exceeded") != std::string::npos;
+  if (out_of_time) return Timeout{"compile", timeout_seconds};
+  std::string log = trim_compiler_log(
+      exit.err, {"../src/", stage.sources.string() + "/", stage.output.string() + "/", "./"});
+  log += explanation(exit);
+  if (log.empty() && exit.signal != 0)
+    log = fmt::format("error: the compiler was ended by signal {}\n", exit.signal);
+  if (log.empty())
+    log = fmt::format("error: the compiler ended with code {} and said nothing\n", exit.exit_code);
+  return CompileError{std::move(log)};
+}
+
+// What lies in the output folder is the sandboxed program's work: not a link, not a pipe, not endless.
+Step<std::string> take_artefact(const fs::path& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info {};
+  bool usable = fd.valid() && ::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0 &&
+                static_cast<std::size_t>(info.st_size) <= kLargestArtefact;
+  if (!usable) return candidate_failed(CompileError{"error: the compiler left no usable library\n"});
+  std::string content(static_cast<std::size_t>(info.st_size), '\0');
+  std::size_t done = 0;
+  while (done < content.size()) {
+    ssize_t n = ::read(fd.get(), content.data() + done, content.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return fail("cannot read {}: {}", path.string(), std::strerror(errno));
+    done += static_cast<std::size_t>(n);
+  }
+  return content;
+}
+
+// A program that compiles but cannot be called is not compiled yet.
+std::optional<CompileError> missing_entry(const DynamicSymbols& symbols) {
+  auto has = [&](std::string_view name) {
+    return std::ranges::any_of(symbols.definitions,
+                               [&](const DefinedSymbol& s) { return s.name == name && s.is_function; });
+  };
+  if (has("kernel")) return std::nullopt;
+  if (has("kernel_prepared") && has("prepare")) return std::nullopt;
+  if (has("kernel_prepared") || has("prepare"))
+    return CompileError{fmt::format(
+        "error: {} is defined but {} is not: the three belong together (prepare, kernel_prepared, release)\n",
+        has("prepare") ? "prepare" : "kernel_prepared", has("prepare") ? "kernel_prepared" : "prepare")};
+  for (const std::string& name : symbols.exports)
+    if (name.starts_with("_Z6kernel") || name.starts_with("_Z15kernel_prepared"))
+      return CompileError{
+          "error: the function has C++ linkage or other parameters than task.h declares: include task.h and "
+          "define it "
+          "as extern \"C\", with exactly those parameters\n"};
+  return CompileError{
+      "error: no function kernel (and no kernel_prepared) is defined, or it is static: define what task.h "
+      "declares\n"};
+}
+
+std::string cache_key(const Candidate& candidate, std::string_view task_header, const BuildChoices& choices,
+                      const std::vector<std::string>& argv, const Platform& platform) {
+  Hasher hasher;
+  hasher.add("build 1").add(choices.compiler_identity).add(candidate.content_hash()).add(task_header);
+  for (const std::string& header : platform.build.precompiled) hasher.add(header);
+  for (const std::string& word : argv) hasher.add(word);
+  return hasher.hex();
+}
+
+// Beside each library in the cache: what was said and how long it took when it was made.
+struct Record {
+  std::string log;
+  double seconds = 0;
+};
+std::string to_json(const Record& record) {
+  return nlohmann::json{{"log", record.log}, {"seconds", record.seconds}}.dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+std::optional<Record> record_from(const std::string& text) {
+  auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("log") || !json["log"].is_string() || !json.contains("seconds") ||
+      !json["seconds"].is_number())
+    return std::nullopt;
+  return Record{json["log"], json["seconds"]};
+}
+
+// The library's symbols and everything that is known without compiling.
+Step<Build> finish(Build build, std::span<const std::byte> content) {
+  KF_STEP(build.symbols, read_dynamic_symbols(content));
+  if (auto missing = missing_entry(build.symbols)) return candidate_failed(*missing);
+  build.imports = build.symbols.imports;
+  build.exports = build.symbols.exports;
+  return build;
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+}  // namespace
+
+Step<Build> build_with_header(const Candidate& candidate, const Platform& platform,
+                              std::string_view task_header, const Machine& machine,
+                              const BuildOptions& options) {
+  if (auto bad = bad_files(candidate)) return candidate_failed(*bad);
+  KF_STEP(BuildChoices choices, choose(candidate, platform, machine, options));
+  bool with_prelude = !platform.build.precompiled.empty();
+  Build build;
+  KF_TRY(build.command, command_line(candidate, platform, choices, with_prelude));
+  build.march = choices.march.name;
+
+  KF_TRY(fs::path home, kforge_home());
+  FileCache cache(home / "builds", kCacheBytes);
+  std::string key = cache_key(candidate, task_header, choices, build.command, platform);
+  if (options.use_cache) {
+    auto content = cache.load(key);
+    auto record_text = content ? cache.load(key + "-record") : std::nullopt;
+    auto record = record_text ? record_from(*record_text) : std::nullopt;
+    auto path = record ? cache.find(key) : std::nullopt;
+    if (path) {
+      build.artefact = *path;
+      build.artefact_hash = sha256_hex(*content);
+      build.log = record->log;
+      build.seconds = record->seconds;
+      build.from_cache = true;
+      return finish(std::move(build), bytes_of(*content));
+    }
+  }
+
+  KF_TRY(Stage stage, make_stage(candidate, task_header, precompiled_header(platform, choices)));
+  auto start = Clock::now();
+  KF_TRY(auto process,
+         start_sandboxed(sandbox_spec(stage, build.command, platform.build.timeout_seconds), options.tier));
+  KF_TRY(SandboxExit exit, process->wait());
+  build.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (exit.exit_code != 0 || exit.signal != 0 || exit.wall_exceeded)
+    return candidate_failed(compile_failure(exit, stage, platform.build.timeout_seconds));
+
+  KF_STEP(std::string content, take_artefact(stage.output / kArtefactName));
+  build.log =
+      trim_compiler_log(exit.err, {"../src/", stage.sources.string() + "/", stage.output.string() + "/"});
+  build.artefact_hash = sha256_hex(content);
+  KF_STEP(build, finish(std::move(build), bytes_of(content)));
+  (void)cache.store(key + "-record", to_json({build.log, build.seconds}));
+  // The library must lie somewhere for the run, so here a cache that cannot be written is an error.
+  KF_TRY(build.artefact, cache.store(key, content));
+  return build;
+}
+
+}  // namespace kforge

@@ -1,0 +1,30 @@
+// What a build is made with: the compiler, the flag set and the flags the candidate asked for in its
+// directives.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/failure.h"
+#include "build/build.h"
+
+namespace kforge {
+
+struct BuildChoices {
+  Compiler compiler;
+  std::filesystem::path compiler_path;
+  std::string compiler_identity;  // changes when the compiler or the C library's headers are replaced
+  FlagSet march;
+  std::vector<std::string> flags;  // from "// kforge: flags", all allowed
+};
+
+// A directive that is unknown or asks for what is not allowed is a CompileError with its line; a compiler
+// that the platform needs and this machine lacks, or a flag set that does not exist, is an Error.
+Step<BuildChoices> choose(const Candidate& candidate, const Platform& platform, const Machine& machine,
+                          const BuildOptions& options);
+
+// Path of a program in PATH that the sandbox can execute: below /usr, /bin or /opt, and not a ccache link.
+std::optional<std::filesystem::path> find_compiler(std::string_view name);
+
+}  // namespace kforge

@@ -1,0 +1,164 @@
+#include "build/compiler_log.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+namespace kforge {
+namespace {
+
+constexpr std::size_t kLongestLine = 220;
+constexpr std::size_t kLinesPerMessage = 7;
+constexpr std::size_t kNotesPerError = 2;
+
+enum class Kind { kError, kWarning, kNote, kContext };
+
+// One message with the lines that belong to it (source line, caret) and its notes.
+struct Message {
+  Kind kind;
+  std::string text;               // first line
+  std::vector<std::string> more;  // following lines
+  std::vector<Message> notes;
+};
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// "kernel.cc:12:3: error: ..." and the linker's ways of saying it.
+Kind kind_of(std::string_view line) {
+  for (std::string_view mark : {" error: ", " fatal error: ", "Error: "})
+    if (contains(line, mark)) return Kind::kError;
+  if (line.starts_with("error: ") || line.starts_with("fatal error: ")) return Kind::kError;
+  for (std::string_view mark :
+       {"undefined reference to", "multiple definition of", "ld: cannot find", "internal compiler error"})
+    if (contains(line, mark)) return Kind::kError;
+  if (contains(line, " warning: ") || contains(line, "Warning: ")) return Kind::kWarning;
+  if (contains(line, " note: ")) return Kind::kNote;
+  return Kind::kContext;
+}
+
+// The lines that say how the compiler got there, and summaries that say nothing.
+bool is_noise(std::string_view line) {
+  for (std::string_view start : {"In file included from", "                 from", "compilation terminated",
+                                 "collect2: ", "In member function"})
+    if (line.starts_with(start)) return true;
+  for (std::string_view part : {"required from ", "required by substitution", "In instantiation of",
+                                "In function '", "At global scope:", "In substitution of", "in function `",
+                                "recursively required", "Assembler messages:", "skipping ", "ld returned "})
+    if (contains(line, part)) return true;
+  return false;
+}
+
+// Source lines and carets start with blanks and a bar: "   12 |   foo();" and "      |   ^~~".
+bool is_excerpt(std::string_view line) {
+  std::size_t bar = line.find('|');
+  return bar != std::string_view::npos && bar < 12 &&
+         line.substr(0, bar).find_first_not_of(" 0123456789+") == std::string_view::npos;
+}
+
+// Bytes that a terminal or a reader of UTF-8 would stumble over become '?'. Text above ASCII is kept when it
+// is valid.
+std::string printable(std::string_view line) {
+  std::string text;
+  for (std::size_t i = 0; i < line.size();) {
+    auto c = static_cast<unsigned char>(line[i]);
+    std::size_t length = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+    bool good = c < 0x80 ? (c >= 0x20 && c != 0x7f) || c == '\t'
+                         : c >= 0xc2 && c <= 0xf4 && i + length <= line.size();
+    for (std::size_t k = 1; good && k < length; ++k)
+      good = (static_cast<unsigned char>(line[i + k]) & 0xc0) == 0x80;
+    if (good)
+      text += line.substr(i, length);
+    else
+      text += '?';
+    i += good ? length : 1;
+    if (text.size() > kLongestLine) return text + " ...";
+  }
+  return text;
+}
+
+std::string without(std::string text, const std::vector<std::string>& hidden) {
+  for (const std::string& part : hidden)
+    for (std::size_t at = 0; !part.empty() && (at = text.find(part, at)) != std::string::npos;)
+      text.erase(at, part.size());
+  return text;
+}
+
+std::vector<Message> parse(std::string_view raw, const std::vector<std::string>& hidden) {
+  std::vector<Message> messages;
+  Message* current = nullptr;
+  while (!raw.empty()) {
+    std::size_t end = std::min(raw.find('\n'), raw.size());
+    std::string line = printable(without(std::string(raw.substr(0, end)), hidden));
+    raw.remove_prefix(std::min(end + 1, raw.size()));
+    if (line.empty()) continue;
+    Kind kind = is_excerpt(line) ? Kind::kContext : kind_of(line);
+    if (kind == Kind::kContext) {
+      if (is_noise(line))
+        current = is_excerpt(line) ? current : nullptr;
+      else if (current && current->more.size() < kLinesPerMessage)
+        current->more.push_back(std::move(line));
+      continue;
+    }
+    // A note belongs to the message before it.
+    auto& place = kind == Kind::kNote && !messages.empty() ? messages.back().notes : messages;
+    place.push_back({kind, std::move(line), {}, {}});
+    current = &place.back();
+  }
+  return messages;
+}
+
+// The message without its place: the same complaint about fifty lines is one complaint.
+std::string complaint(const std::string& text) {
+  std::size_t mark = text.find(": error: ");
+  if (mark == std::string::npos) mark = text.find(": warning: ");
+  return mark == std::string::npos ? text : text.substr(mark);
+}
+
+void append(std::string& out, const Message& message) {
+  out += message.text + "\n";
+  for (const std::string& line : message.more) out += line + "\n";
+}
+
+}  // namespace
+
+std::string trim_compiler_log(std::string_view raw, const std::vector<std::string>& hidden,
+                              std::size_t limit) {
+  std::vector<Message> messages = parse(raw, hidden);
+  std::stable_sort(messages.begin(), messages.end(),
+                   [](const Message& a, const Message& b) { return a.kind < b.kind; });
+  std::string out;
+  std::set<std::string> said;
+  std::size_t left_errors = 0, left_warnings = 0, repeated = 0;
+  for (const Message& message : messages) {
+    if (!said.insert(complaint(message.text)).second) {
+      ++repeated;
+      continue;
+    }
+    std::string piece;
+    append(piece, message);
+    std::size_t notes = 0;
+    for (const Message& note : message.notes) {
+      // Every overload that did not fit is a note; those inside the system's headers help nobody.
+      bool of_system = contains(note.text, "/usr/") || contains(note.text, "template argument deduction");
+      if (!of_system && notes++ < kNotesPerError) append(piece, note);
+    }
+    if (out.size() + piece.size() > limit && !out.empty()) {
+      ++(message.kind == Kind::kError ? left_errors : left_warnings);
+      continue;
+    }
+    out += piece.substr(0, limit);
+  }
+  if (left_errors + left_warnings + repeated > 0)
+    out += fmt::format("({} more errors, {} more warnings, {} repetitions left out)\n", left_errors,
+                       left_warnings, repeated);
+  // Nothing that looks like a message: the compiler's last words are better than none.
+  if (out.empty() && !raw.empty())
+    out = printable(
+        without(std::string(raw.substr(raw.size() - std::min<std::size_t>(raw.size(), 200))), hidden));
+  return out;
+}
+
+}  // namespace kforge
