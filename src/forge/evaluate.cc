@@ -114,7 +114,7 @@ Result<CaseOutcome> Evaluation::judge_case(std::size_t index) {
   const auto& imports = platform_.allowed_imports;
   std::vector<std::string> allowed = imports;
   if (options_.allow_libraries) allowed.insert(allowed.end(), platform_.library_imports.begin(), platform_.library_imports.end());
-  if (auto rejected = check_symbols({built->imports, built->exports, {}}, allowed)) return verdict.fail(*rejected), std::move(outcome);
+  if (auto rejected = check_symbols(built->symbols, allowed)) return verdict.fail(*rejected), std::move(outcome);
   verdict.pass("symbols", fmt::format("imports {} listed names, defines none of the system's", built->imports.size()));
 
   KF_TRY(JudgeContext context, context_for(task));
