@@ -7,7 +7,6 @@
 #include "verify/evidence.h"
 #include "verify/fingerprint.h"
 #include "verify/floor.h"
-#include "verify/pace.h"
 #include "verify/tripwire.h"
 #include "verify/value_gates.h"
 
@@ -53,7 +52,6 @@ class TimedJudge {
   RoundPlan plan(int round);
   void summarise();
   Result<void> judge_look_ahead();
-  Result<void> judge_pace();
   void judge_threads();
   Result<void> judge_timed_calls();
   Result<void> judge_clock();
@@ -299,31 +297,6 @@ Result<void> TimedJudge::judge_look_ahead() {
   return {};
 }
 
-// A program that works ahead and watches its inputs for changes passes the tripwire, but not this; see pace.h.
-Result<void> TimedJudge::judge_pace() {
-  constexpr int kTries = 12, kNeeded = 3;
-  constexpr double kMostInABurst = 0.5;
-  std::uint32_t batch = timed_[0].batch;
-  if (batch < 4 || !tripwire_possible(task_)) return {};
-  int conclusive = 0;
-  double burst = 1;
-  for (int i = 0; i < kTries && conclusive < kNeeded; ++i) {
-    KF_TRY(auto pace, watch_pace(task_, *memory_, *owned_[0], fresh_plan(), batch, context_.threads, context_.call_limit));
-    if (!pace) return verdict_.fail(pace.error()), Result<void>{};
-    if (!pace->conclusive) continue;
-    ++conclusive;
-    burst = std::min(burst, pace->burst);
-    if (burst <= kMostInABurst) return {};
-  }
-  if (conclusive == kNeeded)
-    verdict_.fail(Rejected{"timed_calls",
-                           fmt::format("{:.0f} % of the calls of a batch finish in bursts, in less time than their work takes: "
-                                       "the program does the work of several calls in one",
-                                       100 * burst),
-                           fmt::format("{{\"burst\":{:.3f},\"batch\":{}}}", burst, batch)});
-  return {};
-}
-
 // More processor time than the threads it was given can spend: it took processors that are not its own.
 void TimedJudge::judge_threads() {
   constexpr double kMost = 1.3;
@@ -476,7 +449,6 @@ Result<TimedFindings> TimedJudge::judge() {
   summarise();
   judge_threads();
   if (!verdict_.failed()) KF_TRY_VOID(judge_look_ahead());
-  if (!verdict_.failed()) KF_TRY_VOID(judge_pace());
   if (verdict_.failed()) return findings_;
   KF_TRY(auto finished, owned_[0]->finish());
   if (!finished) return verdict_.fail(finished.error()), findings_;
