@@ -2,50 +2,13 @@
 // times the matrix of patches, whose column j holds what the kernel sees at output position j. The patches are
 // never stored; blocks of them are made when the product needs them.
 #include "oracle/gemm.h"
-
 #include "oracle/ops/conv_shape.h"
 #include "oracle/ops/operators.h"
+#include "oracle/ops/patches.h"
 #include "oracle/window.h"
 
 namespace kforge {
 namespace {
-
-// Writes blocks of the patch matrix: row k is (channel, kernel position), column j an output position.
-template <class F>
-struct PackPatches {
-  const Window& window;
-  const F* picture;  // channels of one group
-  const std::vector<std::int64_t>& tap_offsets;  // [kernel position][dimension], in input elements
-  std::int64_t taps, pixels;
-
-  void operator()(std::int64_t k, std::int64_t depth, std::int64_t j, std::int64_t width, std::int64_t panel_width,
-                  F* panel) const {
-    const std::size_t rank = window.rank();
-    constexpr std::int64_t kWidest = 16;
-    std::int64_t corner[kWidest][8];  // where the window begins, per column and dimension
-    for (std::int64_t column = 0; column < width; ++column) {
-      std::int64_t rest = j + column;
-      for (std::size_t d = rank; d-- > 0;) {
-        corner[column][d] = rest % window.output[d] * window.strides[d] - window.pads_begin[d];
-        rest /= window.output[d];
-      }
-    }
-    for (std::int64_t row = 0; row < depth; ++row, panel += panel_width) {
-      const F* channel = picture + (k + row) / taps * pixels;
-      const std::int64_t* tap = tap_offsets.data() + (k + row) % taps * static_cast<std::int64_t>(rank);
-      for (std::int64_t column = 0; column < panel_width; ++column) {
-        std::int64_t at = 0;
-        bool inside = column < width;
-        for (std::size_t d = 0; inside && d < rank; ++d) {
-          const std::int64_t i = corner[column][d] + tap[d];
-          inside = i >= 0 && i < window.input[d];
-          at = at * window.input[d] + i;
-        }
-        panel[column] = inside ? channel[at] : F(0);
-      }
-    }
-  }
-};
 
 // Few output channels per group (depthwise above all): products of long rows instead, channel by channel.
 template <class F>
@@ -64,7 +27,7 @@ void convolve_rows(const Call<F>& call, const ConvShape& shape, const F* x, cons
       const std::int64_t channel = item / rows % out_channels, batch = item / rows / out_channels;
       std::int64_t rest = item % rows;
       for (std::size_t d = last; d-- > 0;) {
-        corner[d] = rest % window.output[d] * window.strides[d] - window.pads_begin[d];
+        corner[d] = rest % window.output[d] * window.strides[d];
         rest /= window.output[d];
       }
       for (std::int64_t c = 0; c < in_channels; ++c) {
@@ -81,7 +44,7 @@ void convolve_rows(const Call<F>& call, const ConvShape& shape, const F* x, cons
           }
           if (!inside) continue;
           // Output positions whose input lies inside of the row: 0 <= j * stride + shift < input.
-          const std::int64_t shift = tap[last] - window.pads_begin[last], input = window.input[last];
+          const std::int64_t shift = tap[last], input = window.input[last];
           const std::int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
           const std::int64_t after = shift >= input ? 0 : std::min(width, (input - shift - 1) / stride + 1);
           const F* row = plane + at * input + shift;
@@ -99,7 +62,7 @@ void convolve_rows(const Call<F>& call, const ConvShape& shape, const F* x, cons
 
 ConvShape::ConvShape(const Node& node, const Shape& x, const Shape& w)
     : window(node, x, w.size() > 2 ? Shape(w.begin() + 2, w.end()) : Shape()) {
-  if (window.rank() > 8) refuse("a convolution in {} dimensions", window.rank());
+  if (window.rank() > kMostSpatialDims) refuse("a convolution in {} dimensions", window.rank());
   if (w.size() != x.size()) refuse("data of shape {} and weights of shape {}", to_string(x), to_string(w));
   if (node.has_attr("kernel_shape") && node.ints_attr("kernel_shape") != window.kernel)
     refuse("kernel_shape {} for weights of shape {}", to_string(node.ints_attr("kernel_shape")), to_string(w));
@@ -114,7 +77,7 @@ ConvShape::ConvShape(const Node& node, const Shape& x, const Shape& w)
   checked_count(result);
 }
 
-std::vector<std::int64_t> tap_offsets(const Shape& kernel, const Shape& dilations) {
+std::vector<std::int64_t> tap_offsets(const Shape& kernel, const Shape& dilations, const Shape& pads) {
   std::vector<std::int64_t> offsets;
   const std::int64_t taps = checked_count(kernel);
   for (std::int64_t t = 0; t < taps; ++t) {
@@ -122,7 +85,7 @@ std::vector<std::int64_t> tap_offsets(const Shape& kernel, const Shape& dilation
     const std::size_t start = offsets.size();
     offsets.resize(start + kernel.size());
     for (std::size_t d = kernel.size(); d-- > 0;) {
-      offsets[start + d] = rest % kernel[d] * dilations[d];
+      offsets[start + d] = rest % kernel[d] * dilations[d] - pads[d];
       rest /= kernel[d];
     }
   }
@@ -135,7 +98,7 @@ Tensor<F> convolve(const Call<F>& call, const ConvShape& shape, const Tensor<F>&
   if (y.size() == 0 || w.size() == 0) return y;
   const Window& window = shape.window;
   const std::int64_t taps = window.kernel_count(), pixels = checked_count(window.input);
-  const auto offsets = tap_offsets(window.kernel, window.dilations);
+  const auto offsets = tap_offsets(window.kernel, window.dilations, window.pads_begin);
   const F *picture = x.floats().data(), *weights = w.floats().data();
   if (shape.out_per_group < kTileRows) {
     convolve_rows(call, shape, picture, weights, offsets, y.new_floats().data());
@@ -147,7 +110,7 @@ Tensor<F> convolve(const Call<F>& call, const ConvShape& shape, const Tensor<F>&
       [&](std::int64_t n) {
         const F* rows = weights + n % shape.groups * size.rows * size.depth;
         const F* channels = picture + n * shape.in_per_group * pixels;
-        return std::pair(PackMatrix<F>{{rows, 1, size.depth}}, PackPatches<F>{window, channels, offsets, taps, pixels});
+        return std::pair(PackMatrix<F>{{rows, 1, size.depth}}, PackPatches<F>{window.input, window.output, window.strides, offsets, taps, channels, pixels});
       },
       y.new_floats().data());
   return y;

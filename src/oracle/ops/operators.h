@@ -17,6 +17,20 @@
   /* reduce.cc */ X(ReduceSum) X(ReduceMean) X(ReduceProd) X(ReduceL1) X(ReduceL2) X(ReduceSumSquare)         \
   X(ReduceLogSum) X(ReduceMax) X(ReduceMin) X(ReduceLogSumExp)                                                \
   /* conv.cc */ X(Conv)                                                                                        \
+  /* conv_transpose.cc */ X(ConvTranspose)                                                                    \
+  /* pool.cc */ X(MaxPool) X(AveragePool) X(LpPool) X(GlobalAveragePool) X(GlobalMaxPool) X(GlobalLpPool)     \
+  X(MaxUnpool)                                                                                                \
+  /* normalize.cc */ X(BatchNormalization) X(GroupNormalization) X(InstanceNormalization)                     \
+  X(LayerNormalization) X(RMSNormalization) X(LpNormalization) X(MeanVarianceNormalization) X(LRN)            \
+  /* scan.cc */ X(CumSum) X(CumProd)                                                                          \
+  /* gather.cc */ X(Gather) X(GatherElements) X(GatherND) X(Compress) X(ReverseSequence)                      \
+  /* scatter.cc */ X(ScatterElements) X(Scatter) X(ScatterND)                                                 \
+  /* einsum.cc */ X(Einsum)                                                                                   \
+  /* loss.cc */ X(NegativeLogLikelihoodLoss) X(SoftmaxCrossEntropyLoss)                                       \
+  /* dropout.cc */ X(Dropout)                                                                                 \
+  /* control.cc */ X(If) X(Loop) X(Scan)                                                                      \
+  /* quantize.cc */ X(QuantizeLinear) X(DequantizeLinear) X(DynamicQuantizeLinear) X(MatMulInteger)           \
+  X(ConvInteger) X(QLinearMatMul) X(QLinearConv)                                                              \
   /* choose.cc */ X(ArgMax) X(ArgMin) X(TopK)                                                                 \
   /* softmax.cc */ X(Softmax) X(LogSoftmax) X(Hardmax)                                                        \
   /* reshape.cc */ X(Identity) X(Reshape) X(Flatten) X(Squeeze) X(Unsqueeze)                                  \
