@@ -3,7 +3,6 @@
 #include <numbers>
 
 #include "oracle/elementwise.h"
-#include "oracle/ops/operators.h"
 
 namespace kforge {
 namespace {

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "oracle/call.h"
-#include "oracle/ops/operators.h"
 
 namespace kforge {
 namespace {

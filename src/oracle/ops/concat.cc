@@ -2,7 +2,6 @@
 #include <numeric>
 
 #include "oracle/call.h"
-#include "oracle/ops/operators.h"
 #include "oracle/strides.h"
 
 namespace kforge {

@@ -3,7 +3,6 @@
 // never stored; blocks of them are made when the product needs them.
 #include "oracle/gemm.h"
 #include "oracle/ops/conv_shape.h"
-#include "oracle/ops/operators.h"
 #include "oracle/ops/patches.h"
 #include "oracle/window.h"
 

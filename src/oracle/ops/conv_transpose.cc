@@ -3,7 +3,6 @@
 // convolutions, each of a part of the kernel, whose results are interleaved: no multiplication by inserted zeros.
 #include "oracle/gemm.h"
 #include "oracle/ops/conv_shape.h"
-#include "oracle/ops/operators.h"
 #include "oracle/ops/patches.h"
 #include "oracle/strides.h"
 

@@ -1,6 +1,5 @@
 // Dropout. What it drops in training is random, so only the forms that drop nothing have a value to compare with.
 #include "oracle/call.h"
-#include "oracle/ops/operators.h"
 
 namespace kforge {
 

@@ -31,6 +31,14 @@
   /* control.cc */ X(If) X(Loop) X(Scan)                                                                      \
   /* quantize.cc */ X(QuantizeLinear) X(DequantizeLinear) X(DynamicQuantizeLinear) X(MatMulInteger)           \
   X(ConvInteger) X(QLinearMatMul) X(QLinearConv)                                                              \
+  /* rnn.cc */ X(RNN) X(GRU) X(LSTM)                                                                          \
+  /* optimizer.cc */ X(Adagrad) X(Adam) X(Momentum)                                                           \
+  /* resize.cc */ X(Resize) X(Upsample)                                                                       \
+  /* sample.cc */ X(GridSample) X(RoiAlign)                                                                   \
+  /* signal.cc */ X(HannWindow) X(HammingWindow) X(BlackmanWindow) X(DFT) X(STFT) X(MelWeightMatrix)          \
+  /* unique.cc */ X(Unique) X(NonMaxSuppression)                                                              \
+  /* det.cc */ X(Det)                                                                                         \
+  /* strings.cc */ X(StringNormalizer) X(TfIdfVectorizer)                                                     \
   /* choose.cc */ X(ArgMax) X(ArgMin) X(TopK)                                                                 \
   /* softmax.cc */ X(Softmax) X(LogSoftmax) X(Hardmax)                                                        \
   /* reshape.cc */ X(Identity) X(Reshape) X(Flatten) X(Squeeze) X(Unsqueeze)                                  \

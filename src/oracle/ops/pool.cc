@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "oracle/call.h"
-#include "oracle/ops/operators.h"
 #include "oracle/strides.h"
 #include "oracle/window.h"
 

@@ -1,6 +1,5 @@
 // Operators that give the same elements another shape: nothing is copied.
 #include "oracle/call.h"
-#include "oracle/ops/operators.h"
 
 namespace kforge {
 namespace {

@@ -1,6 +1,5 @@
 // Running sums and products along an axis.
 #include "oracle/call.h"
-#include "oracle/ops/operators.h"
 
 namespace kforge {
 namespace {

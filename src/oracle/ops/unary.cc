@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "oracle/elementwise.h"
-#include "oracle/ops/operators.h"
 
 namespace kforge {
 namespace {
