@@ -20,14 +20,15 @@ const std::vector<std::string> kNames = {"onednn", "onnxruntime", "torch", "torc
 
 std::string dims_text(const BoundTask& task) {
   std::string text;
-  for (const auto& [name, value] : task.shape_case.dims) text += fmt::format("{}{}={}", text.empty() ? "" : ",", name, value);
+  for (const auto& [name, value] : task.shape_case.dims)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", name, value);
   return text;
 }
 
-// Baselines are trusted and need no sandbox; they get a small environment of their own all the same, so that results
-// do not depend on the user's shell.
-ContenderSpec make_spec(const std::string& name, std::vector<std::string> argv, const fs::path& work, const Machine& machine,
-                        int threads) {
+// Baselines are trusted and need no sandbox; they get a small environment of their own all the same, so that
+// results do not depend on the user's shell.
+ContenderSpec make_spec(const std::string& name, std::vector<std::string> argv, const fs::path& work,
+                        const Machine& machine, int threads) {
   ContenderSpec spec;
   spec.name = name;
   spec.argv = std::move(argv);
@@ -35,6 +36,11 @@ ContenderSpec make_spec(const std::string& name, std::vector<std::string> argv, 
   spec.tier = SandboxTier::kNone;
   spec.threads = threads > 0 ? threads : machine.threads();
   spec.cpus = machine.cpus;
+  // Libraries map far more than they use, and compiling ones take their time; each call has its own limit.
+  spec.limits.wall = std::chrono::hours(1);
+  spec.limits.cpu_seconds = 24 * 3600;
+  spec.limits.memory_bytes = std::uint64_t{1} << 42;
+  spec.limits.processes = 1024;
   spec.env["PATH"] = "/usr/local/bin:/usr/bin:/bin";
   spec.env["LANG"] = "C.UTF-8";
   spec.env["HOME"] = work.string();
@@ -44,22 +50,27 @@ ContenderSpec make_spec(const std::string& name, std::vector<std::string> argv, 
   return spec;
 }
 
-void add_onednn(const BoundTask& task, const Machine& machine, const BaselineOptions& options, const fs::path& work,
-                Baselines& out) {
+void add_onednn(const BoundTask& task, const Machine& machine, const BaselineOptions& options,
+                const fs::path& work, Baselines& out) {
   auto program = helper_program("kforge-onednn");
   if (!program) {
-    out.absent.push_back({"onednn", program.error().message, "build it: apt-get install libdnnl-dev, then cmake --build"});
+    out.absent.push_back(
+        {"onednn", program.error().message, "build it: apt-get install libdnnl-dev, then cmake --build"});
     return;
   }
-  ContenderSpec spec = make_spec("onednn", {program->string(), task.task->path, "--dims", dims_text(task)}, work, machine, options.threads);
-  std::string what = fmt::format("oneDNN 2.6, operator by operator, loops where it has none, float32 arithmetic, {} threads", spec.threads);
+  ContenderSpec spec = make_spec("onednn", {program->string(), task.task->path, "--dims", dims_text(task)},
+                                 work, machine, options.threads);
+  std::string what =
+      fmt::format("oneDNN 2.6, operator by operator, loops where it has none, float32 arithmetic, {} threads",
+                  spec.threads);
   out.present.push_back({"onednn", what, std::move(spec)});
 }
 
 // OpenBLAS mistakes some processors for much older ones.
 std::string openblas_core(const Machine& machine) {
   if (machine.features.contains("avx512f")) return "SKYLAKEX";
-  if (machine.features.contains("avx2")) return machine.cpu_model.find("AMD") != std::string::npos ? "ZEN" : "HASWELL";
+  if (machine.features.contains("avx2"))
+    return machine.cpu_model.find("AMD") != std::string::npos ? "ZEN" : "HASWELL";
   return "";
 }
 
@@ -69,12 +80,15 @@ std::optional<fs::path> find_jemalloc() {
   return std::nullopt;
 }
 
-// Eager frameworks allocate every result; without an allocator that keeps pages each large one costs page faults.
+// Eager frameworks allocate every result; without an allocator that keeps pages each large one costs page
+// faults.
 std::string tune_environment(const Machine& machine, ContenderSpec& spec) {
   std::string said;
   if (auto jemalloc = find_jemalloc()) {
     spec.env["LD_PRELOAD"] = jemalloc->string();
-    spec.env["MALLOC_CONF"] = "background_thread:false,metadata_thp:auto,thp:always,dirty_decay_ms:-1,muzzy_decay_ms:-1,oversize_threshold:0";
+    spec.env["MALLOC_CONF"] =
+        "background_thread:false,metadata_thp:auto,thp:always,dirty_decay_ms:-1,muzzy_decay_ms:-1,oversize_"
+        "threshold:0";
     said += ", jemalloc without decay";
   } else {
     said += ", default allocator (libjemalloc2 is not installed)";
@@ -108,9 +122,12 @@ Choice choose_python(const std::vector<PythonFacts>& asked, const PythonBaseline
   for (const PythonFacts& facts : asked) {
     std::string why;
     auto version = facts.versions.find(baseline.package);
-    if (!facts.failure.empty()) why = facts.failure;
-    else if (version == facts.versions.end()) why = fmt::format("{} is not installed", baseline.package);
-    else if (!facts.versions.contains("numpy")) why = "numpy is not installed";
+    if (!facts.failure.empty())
+      why = facts.failure;
+    else if (version == facts.versions.end())
+      why = fmt::format("{} is not installed", baseline.package);
+    else if (!facts.versions.contains("numpy"))
+      why = "numpy is not installed";
     else if (std::string_view(baseline.name) == "torch.compile" && !has_compile(version->second))
       why = fmt::format("torch {} has no compile", version->second);
     if (why.empty()) return {&facts, ""};
@@ -123,18 +140,25 @@ Choice choose_python(const std::vector<PythonFacts>& asked, const PythonBaseline
 Result<fs::path> write_job(const BoundTask& task, const std::string& backend, const fs::path& work) {
   json arguments = json::array();
   for (const BoundArgument& argument : task.arguments)
-    arguments.push_back({{"name", argument.name}, {"role", name_of(argument.role)}, {"dtype", name_of(argument.dtype)},
-                         {"shape", argument.shape}, {"output", argument.output}});
-  json job = {{"backend", backend}, {"arguments", arguments}, {"model", (work / "baseline.onnx").string()},
+    arguments.push_back({{"name", argument.name},
+                         {"role", name_of(argument.role)},
+                         {"dtype", name_of(argument.dtype)},
+                         {"shape", argument.shape},
+                         {"output", argument.output}});
+  json job = {{"backend", backend},
+              {"arguments", arguments},
+              {"model", (work / "baseline.onnx").string()},
               {"graph", (work / "baseline_graph.json").string()}};
   fs::path path = work / ("baseline_" + backend + ".json");
   KF_TRY_VOID(write_file_atomic(path, job.dump(1)));
   return path;
 }
 
-// A virtual environment's python is a link whose place tells it where its packages are: it must not be resolved.
-Result<void> add_python(const BoundTask& task, const Machine& machine, const BaselineOptions& options, const fs::path& work,
-                        const PythonBaseline& baseline, const PythonFacts& facts, Baselines& out) {
+// A virtual environment's python is a link whose place tells it where its packages are: it must not be
+// resolved.
+Result<void> add_python(const BoundTask& task, const Machine& machine, const BaselineOptions& options,
+                        const fs::path& work, const PythonBaseline& baseline, const PythonFacts& facts,
+                        Baselines& out) {
   KF_TRY(fs::path root, data_root());
   fs::path child = root / "python" / "kforge_child.py";
   KF_TRY(fs::path job, write_job(task, baseline.name, work));
@@ -146,9 +170,11 @@ Result<void> add_python(const BoundTask& task, const Machine& machine, const Bas
   } else {
     KF_TRY_VOID(write_file_atomic(work / "baseline_graph.json", to_json(task.graph)));
   }
-  ContenderSpec spec = make_spec(baseline.name, {facts.python.string(), "-B", child.string(), job.string()}, work, machine, options.threads);
+  ContenderSpec spec = make_spec(baseline.name, {facts.python.string(), "-B", child.string(), job.string()},
+                                 work, machine, options.threads);
   std::string tuned = tune_environment(machine, spec);
-  std::string what = fmt::format("{} {}, {} threads{}", baseline.package, facts.versions.at(baseline.package), spec.threads, tuned);
+  std::string what = fmt::format("{} {}, {} threads{}", baseline.package, facts.versions.at(baseline.package),
+                                 spec.threads, tuned);
   if (std::string_view(baseline.name) == "torch") what = "eager " + what;
   if (std::string_view(baseline.name) == "torch.compile") {
     what = "inductor of " + what;
@@ -162,12 +188,13 @@ Result<void> add_python(const BoundTask& task, const Machine& machine, const Bas
 
 }  // namespace
 
-Result<Baselines> find_baselines(const BoundTask& task, const Machine& machine, const BaselineOptions& options,
-                                 const fs::path& work) {
+Result<Baselines> find_baselines(const BoundTask& task, const Machine& machine,
+                                 const BaselineOptions& options, const fs::path& work) {
   for (const std::string& name : options.names)
     if (std::ranges::find(kNames, name) == kNames.end())
-      return fail_with_remedy("known ones: onednn, onnxruntime, torch, torch.compile; your own kernel: NAME=FILE",
-                              fmt::format("there is no baseline '{}'{}", name, did_you_mean(name, kNames)));
+      return fail_with_remedy(
+          "known ones: onednn, onnxruntime, torch, torch.compile; your own kernel: NAME=FILE",
+          fmt::format("there is no baseline '{}'{}", name, did_you_mean(name, kNames)));
   auto wanted = [&](std::string_view name) {
     return options.names.empty() || std::ranges::find(options.names, name) != options.names.end();
   };
@@ -176,14 +203,16 @@ Result<Baselines> find_baselines(const BoundTask& task, const Machine& machine, 
   if (!std::ranges::any_of(kPython, [&](const PythonBaseline& one) { return wanted(one.name); })) return out;
   KF_TRY(fs::path home, kforge_home());
   std::vector<PythonFacts> asked;
-  for (const fs::path& python : python_candidates(options.python)) asked.push_back(probe_python(python, home / "cache"));
+  for (const fs::path& python : python_candidates(options.python))
+    asked.push_back(probe_python(python, home / "cache"));
   for (const PythonBaseline& baseline : kPython) {
     if (!wanted(baseline.name)) continue;
     Choice choice = choose_python(asked, baseline);
-    if (choice.facts)
-      KF_TRY_VOID(add_python(task, machine, options, work, baseline, *choice.facts, out));
-    else
+    if (!choice.facts) {
       out.absent.push_back({baseline.name, choice.reason, baseline.remedy});
+      continue;
+    }
+    KF_TRY_VOID(add_python(task, machine, options, work, baseline, *choice.facts, out));
   }
   return out;
 }

@@ -75,7 +75,7 @@ PythonFacts probe_python(const fs::path& python, const fs::path& cache_folder) {
   command.timeout = std::chrono::seconds(20);
   auto finished = run_command(command);
   if (!finished || !finished->ok()) {
-    facts.failure = !finished ? finished.error().message
+    facts.failure = !finished             ? finished.error().message
                     : finished->timed_out ? "it did not answer within 20 s"
                                           : "it failed: " + finished->err.substr(0, 200);
     return facts;

@@ -16,10 +16,12 @@ struct PythonFacts {
   std::string failure;                          // not empty: this Python could not be asked, and why
 };
 
-// Asks one Python. The answer is kept under `cache_folder` until the program or one of its package folders changes.
+// Asks one Python. The answer is kept under `cache_folder` until the program or one of its package folders
+// changes.
 PythonFacts probe_python(const std::filesystem::path& python, const std::filesystem::path& cache_folder);
 
-// The Pythons to ask, in order: `named` alone when given, else out/venv beside the data, /usr/bin/python3, PATH.
+// The Pythons to ask, in order: `named` alone when given, else out/venv beside the data, /usr/bin/python3,
+// PATH.
 std::vector<std::filesystem::path> python_candidates(const std::filesystem::path& named);
 
 }  // namespace kforge

@@ -1,4 +1,5 @@
-// LSTM, GRU and RNN on oneDNN's recurrent primitives: gates put into its order and weights packed in prepare().
+// LSTM, GRU and RNN on oneDNN's recurrent primitives: gates put into its order and weights packed in
+// prepare().
 #include <algorithm>
 
 #include "baseline/onednn/operators.h"
@@ -16,7 +17,7 @@ struct Recurrent {
   std::int64_t time, batch, in, hidden, directions, gates;
   Direction direction;
   std::vector<std::int64_t> order;  // oneDNN's gate g is ONNX's gate order[g]
-  bool split_bias;                  // GRU with linear_before_reset keeps the recurrent bias of its last gate apart
+  bool split_bias;  // GRU with linear_before_reset keeps the recurrent bias of its last gate apart
 };
 
 void refuse_options(Builder& b, const Node& node) {
@@ -32,7 +33,8 @@ void refuse_options(Builder& b, const Node& node) {
       {"LSTM", {"Sigmoid", "Tanh", "Tanh"}}, {"GRU", {"Sigmoid", "Tanh"}}, {"RNN", {"Tanh"}}};
   const auto& usual = kUsual.at(node.op);
   for (std::size_t i = 0; names && i < names->size(); ++i)
-    if ((*names)[i] != usual[i % usual.size()]) throw Unsupported("activation " + (*names)[i] + " is not implemented");
+    if ((*names)[i] != usual[i % usual.size()])
+      throw Unsupported("activation " + (*names)[i] + " is not implemented");
 }
 
 Recurrent read(Builder& b, const Node& node) {
@@ -64,7 +66,8 @@ Tensor weights(Builder& b, const Tensor& given, const Recurrent& s) {
   return permuted(*reshaped(to, {1, s.directions, s.gates, s.hidden, n}), {0, 1, 4, 2, 3});
 }
 
-// Both biases of a gate are added, but for the last gate of a split one, whose recurrent bias comes as a fourth row.
+// Both biases of a gate are added, but for the last gate of a split one, whose recurrent bias comes as a
+// fourth row.
 Tensor bias(Builder& b, const Node& node, const Recurrent& s) {
   std::int64_t rows = s.gates + (s.split_bias ? 1 : 0);
   Tensor to = b.temporary(DType::kFloat32, {s.directions, rows, s.hidden});
@@ -96,11 +99,12 @@ Tensor result(Builder& b, const Node& node, std::size_t i, const Shape& shape) {
 }
 
 template <class Pd>
-void emit_primitive(Builder& b, const Node& node, const Recurrent& s, const Pd& pd, const dnnl::primitive& primitive,
-                    std::vector<Operand> operands) {
+void emit_primitive(Builder& b, const Node& node, const Recurrent& s, const Pd& pd,
+                    const dnnl::primitive& primitive, std::vector<Operand> operands) {
   Tensor x = b.dense_input(node, 0);
   auto packed = [&](std::size_t i, const Desc& layout) {
-    return b.once_if_fixed(b.input(node, i), [&] { return b.in_layout(weights(b, b.input(node, i), s), layout); });
+    return b.once_if_fixed(b.input(node, i),
+                           [&] { return b.in_layout(weights(b, b.input(node, i), s), layout); });
   };
   Tensor w = packed(1, pd.weights_layer_desc()), r = packed(2, pd.weights_iter_desc());
   Tensor h = state(b, node, 5, s);
@@ -108,13 +112,17 @@ void emit_primitive(Builder& b, const Node& node, const Recurrent& s, const Pd& 
   bool in_place = s.directions == 1 && b.wants_output(node, 0);
   Tensor y = in_place ? *reshaped(b.output(node, 0), y_shape) : b.temporary(DType::kFloat32, y_shape);
   Tensor last = result(b, node, 1, state_shape);
-  auto add = [&](int role, const Desc& layout, const Tensor& tensor) { operands.push_back({role, layout, tensor}); };
+  auto add = [&](int role, const Desc& layout, const Tensor& tensor) {
+    operands.push_back({role, layout, tensor});
+  };
   add(DNNL_ARG_SRC_LAYER, describe(x), x);
   add(DNNL_ARG_SRC_ITER, describe(h), h);
   add(DNNL_ARG_WEIGHTS_LAYER, pd.weights_layer_desc(), w);
   add(DNNL_ARG_WEIGHTS_ITER, pd.weights_iter_desc(), r);
-  Tensor biases = b.has_input(node, 3) ? b.once_if_fixed(b.input(node, 3), [&] { return bias(b, node, s); })
-                                       : b.prepared(pd.bias_desc(), {1, s.directions, s.gates + (s.split_bias ? 1 : 0), s.hidden});
+  Tensor biases =
+      b.has_input(node, 3)
+          ? b.once_if_fixed(b.input(node, 3), [&] { return bias(b, node, s); })
+          : b.prepared(pd.bias_desc(), {1, s.directions, s.gates + (s.split_bias ? 1 : 0), s.hidden});
   add(DNNL_ARG_BIAS, describe(biases), biases);
   add(DNNL_ARG_DST_LAYER, describe(y), y);
   add(DNNL_ARG_DST_ITER, describe(last), last);
@@ -142,19 +150,23 @@ Layouts layouts_of(const Recurrent& s) {
 void emit_lstm(Builder& b, const Node& node) {
   Recurrent s = read(b, node);
   Layouts l = layouts_of(s);
-  dnnl::lstm_forward::primitive_desc pd({kForward, s.direction, l.x, l.state, l.state, l.w, l.r, l.bias, l.y, l.state, l.state}, engine());
+  dnnl::lstm_forward::primitive_desc pd(
+      {kForward, s.direction, l.x, l.state, l.state, l.w, l.r, l.bias, l.y, l.state, l.state}, engine());
   Tensor cell = state(b, node, 6, s), last = result(b, node, 2, {1, s.directions, s.batch, s.hidden});
-  emit_primitive(b, node, s, pd, dnnl::lstm_forward(pd), {{DNNL_ARG_SRC_ITER_C, l.state, cell}, {DNNL_ARG_DST_ITER_C, l.state, last}});
+  emit_primitive(b, node, s, pd, dnnl::lstm_forward(pd),
+                 {{DNNL_ARG_SRC_ITER_C, l.state, cell}, {DNNL_ARG_DST_ITER_C, l.state, last}});
 }
 
 void emit_gru(Builder& b, const Node& node) {
   Recurrent s = read(b, node);
   Layouts l = layouts_of(s);
   if (s.split_bias) {
-    dnnl::lbr_gru_forward::primitive_desc pd({kForward, s.direction, l.x, l.state, l.w, l.r, l.bias, l.y, l.state}, engine());
+    dnnl::lbr_gru_forward::primitive_desc pd(
+        {kForward, s.direction, l.x, l.state, l.w, l.r, l.bias, l.y, l.state}, engine());
     return emit_primitive(b, node, s, pd, dnnl::lbr_gru_forward(pd), {});
   }
-  dnnl::gru_forward::primitive_desc pd({kForward, s.direction, l.x, l.state, l.w, l.r, l.bias, l.y, l.state}, engine());
+  dnnl::gru_forward::primitive_desc pd({kForward, s.direction, l.x, l.state, l.w, l.r, l.bias, l.y, l.state},
+                                       engine());
   emit_primitive(b, node, s, pd, dnnl::gru_forward(pd), {});
 }
 
@@ -162,7 +174,8 @@ void emit_rnn(Builder& b, const Node& node) {
   Recurrent s = read(b, node);
   Layouts l = layouts_of(s);
   dnnl::vanilla_rnn_forward::primitive_desc pd(
-      {kForward, dnnl::algorithm::eltwise_tanh, s.direction, l.x, l.state, l.w, l.r, l.bias, l.y, l.state}, engine());
+      {kForward, dnnl::algorithm::eltwise_tanh, s.direction, l.x, l.state, l.w, l.r, l.bias, l.y, l.state},
+      engine());
   emit_primitive(b, node, s, pd, dnnl::vanilla_rnn_forward(pd), {});
 }
 

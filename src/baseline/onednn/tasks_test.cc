@@ -35,19 +35,26 @@ double element(DType dtype, const std::byte* data, std::size_t i) {
     return value;
   };
   switch (dtype) {
-    case DType::kFloat32: return as(float{});
-    case DType::kFloat16: return float_from_fp16(as(std::uint16_t{}));
-    case DType::kBFloat16: return float_from_bf16(as(std::uint16_t{}));
-    case DType::kInt64: return static_cast<double>(as(std::int64_t{}));
-    case DType::kInt32: return as(std::int32_t{});
-    default: return as(std::uint8_t{});
+    case DType::kFloat32:
+      return as(float{});
+    case DType::kFloat16:
+      return float_from_fp16(as(std::uint16_t{}));
+    case DType::kBFloat16:
+      return float_from_bf16(as(std::uint16_t{}));
+    case DType::kInt64:
+      return static_cast<double>(as(std::int64_t{}));
+    case DType::kInt32:
+      return as(std::int32_t{});
+    default:
+      return as(std::uint8_t{});
   }
 }
 
 // The policy of verify/policy.h without its rows: stricter, but for rows that are far larger than the rest.
 std::string check(const ExpectedOutput& expected, const std::byte* got) {
   double tolerance = expected.dtype == DType::kFloat32 ? 5e-6 : 2e-2;
-  std::size_t row = expected.shape.empty() ? 1 : static_cast<std::size_t>(std::max<std::int64_t>(expected.shape.back(), 1));
+  std::size_t row =
+      expected.shape.empty() ? 1 : static_cast<std::size_t>(std::max<std::int64_t>(expected.shape.back(), 1));
   std::size_t count = std::max(expected.values.size(), expected.ints.size());
   for (std::size_t i = 0; i < count; ++i) {
     double a = element(expected.dtype, got, i);
@@ -55,7 +62,8 @@ std::string check(const ExpectedOutput& expected, const std::byte* got) {
     if (a == b || (std::isnan(a) && std::isnan(b))) continue;
     if (expected.index_source) continue;  // another index may reach the same value
     double squares = 0;
-    for (std::size_t j = i / row * row; j < std::min(count, i / row * row + row) && is_float(expected.dtype); ++j)
+    for (std::size_t j = i / row * row; j < std::min(count, i / row * row + row) && is_float(expected.dtype);
+         ++j)
       squares += static_cast<double>(expected.values[j]) * expected.values[j];
     double scale = std::max({std::abs(b), expected.rms, std::sqrt(squares / static_cast<double>(row))});
     double bound = std::max(tolerance * scale, 4 * expected.yardstick_worst_abs);
@@ -106,7 +114,8 @@ TEST(OneDnnTasks, EveryTaskAgreesWithTheOracle) {
       EXPECT_EQ(absent, "") << task.suite << "/" << task.name << " " << set;
       absent_count += !absent.empty();
     }
-  fmt::print("onednn runs {} of {} shapes\n", 2 * tasks->size() - static_cast<std::size_t>(absent_count), 2 * tasks->size());
+  fmt::print("onednn runs {} of {} shapes\n", 2 * tasks->size() - static_cast<std::size_t>(absent_count),
+             2 * tasks->size());
 }
 
 }  // namespace
