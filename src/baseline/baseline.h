@@ -13,19 +13,19 @@
 namespace kforge {
 
 struct BaselineOptions {
-  std::vector<std::string> names;     // empty: all of onednn, onnxruntime, torch, torch.compile that are present
-  std::filesystem::path python;       // --python; empty: /usr/bin/python3, then python3 in PATH
-  int threads = 0;                    // 0: all allowed
+  std::vector<std::string> names;  // empty: all of onednn, onnxruntime, torch, torch.compile that are present
+  std::filesystem::path python;    // --python; empty: /usr/bin/python3, then python3 in PATH
+  int threads = 0;                 // 0: all allowed
 };
 
 struct Baseline {
-  std::string name;                   // "onednn", "onnxruntime", "torch", "torch.compile"
-  std::string what;                   // "oneDNN 2.6.3, operator by operator, 2 threads"
+  std::string name;  // "onednn", "onnxruntime", "torch", "torch.compile"
+  std::string what;  // "oneDNN 2.6.3, operator by operator, 2 threads"
   ContenderSpec spec;
 };
 
 struct AbsentBaseline {
-  std::string name, reason, remedy;   // "not installed", "operator LSTM has no implementation", ...
+  std::string name, reason, remedy;  // "not installed", "operator LSTM has no implementation", ...
 };
 
 struct Baselines {
@@ -33,11 +33,11 @@ struct Baselines {
   std::vector<AbsentBaseline> absent;
 };
 
-// Looks what is installed (a probe of Python is cached by its path and modification time under kforge_home()) and
-// whether it can run this graph. Weights are prepared outside timed calls. Threads: the better of one and all is
-// found by the caller, who starts the contender twice with different spec.threads.
-// `work` is a folder that stays until the baselines are done (graph files go there).
-Result<Baselines> find_baselines(const BoundTask& task, const Machine& machine, const BaselineOptions& options,
-                                 const std::filesystem::path& work);
+// Looks what is installed (a probe of Python is cached by its path and modification time under kforge_home())
+// and whether it can run this graph. Weights are prepared outside timed calls. Threads: the better of one and
+// all is found by the caller, who starts the contender twice with different spec.threads. `work` is a folder
+// that stays until the baselines are done (graph files go there).
+Result<Baselines> find_baselines(const BoundTask& task, const Machine& machine,
+                                 const BaselineOptions& options, const std::filesystem::path& work);
 
 }  // namespace kforge

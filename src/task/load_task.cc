@@ -53,6 +53,7 @@ Result<Task> load_folder(const fs::path& folder, const std::string& suite) {
   task.name = file.name.empty() ? fs::absolute(folder).lexically_normal().filename().string() : file.name;
   if (task.name.empty()) task.name = fs::absolute(folder).lexically_normal().parent_path().filename().string();
   task.suite = suite;
+  task.path = fs::absolute(folder).lexically_normal().string();
   task.description = file.description;
   task.origin = file.origin;
   task.notes = file.notes;
@@ -76,6 +77,7 @@ Result<Task> load_bare(const fs::path& path) {
   task.name = path.stem().string();
   if (task.name.ends_with(".onnx")) task.name.resize(task.name.size() - 5);
   task.description = "the model " + path.filename().string();
+  task.path = fs::absolute(path).lexically_normal().string();
   KF_TRY(std::string bytes, read_file(path));
   task.content_hash = Hasher().add("").add(bytes).hex();
   KF_TRY(task.graph, load_graph(path.string()));

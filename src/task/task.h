@@ -64,6 +64,7 @@ struct Task {
   std::string suite;         // "fusion"; empty for a task given by path
   std::string description;   // one line
   std::string origin;        // "KernelBench level 2 #12" where the task follows one; else empty
+  std::string path;          // absolute: the folder or model file it was read from
   std::string source_text;   // graph text, for people and agents
   std::string content_hash;  // of task.toml and graph together
   Graph graph;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "baseline/onednn/plan.h"
@@ -59,6 +60,15 @@ class Builder {
   // Content does not change between calls.
   bool fixed(const Tensor& tensor) const {
     return plan_.buffers_[static_cast<std::size_t>(tensor.buffer)].fixed;
+  }
+
+  // Steps that `make` adds run in prepare() when `source` is fixed.
+  template <class Make>
+  auto once_if_fixed(const Tensor& source, Make make) {
+    bool before = std::exchange(preparing_, preparing_ || fixed(source));
+    auto made = make();
+    preparing_ = before;
+    return made;
   }
 
   // --- steps

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,7 +19,8 @@ namespace kforge::onednn {
 namespace {
 
 struct Options {
-  std::string task, set = "bench", dims;
+  std::string task, set = "bench";
+  std::optional<std::string> dims;  // may be empty: a graph without symbols
   std::size_t shape_case = 0;
   bool print = false;
 };
@@ -61,8 +63,8 @@ Result<std::map<std::string, std::int64_t>> read_dims(std::string_view text) {
 }
 
 Result<BoundTask> bind(Task& task, const Options& options) {
-  if (options.dims.empty()) return bind_task(task, options.set, options.shape_case);
-  KF_TRY(auto dims, read_dims(options.dims));
+  if (!options.dims) return bind_task(task, options.set, options.shape_case);
+  KF_TRY(auto dims, read_dims(*options.dims));
   task.shapes["dims"] = {ShapeCase{std::move(dims), 1}};
   return bind_task(task, "dims", 0);
 }

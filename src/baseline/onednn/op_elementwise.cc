@@ -252,9 +252,9 @@ void emit_compare(Builder& b, const Node& node) {
 
 void emit_not(Builder& b, const Node& node) {
   Tensor x = b.plain_input(node, 0);
-  Tensor zero = b.temporary(DType::kBool, {});
+  Tensor zero = b.prepared(describe_dense({1}), {});  // memory that is never written stays zero
+  zero.dtype = DType::kBool;
   Tensor y = b.output(node, 0);
-  b.step("zero", {zero}, [=](const Pointers& p) { *p.get<unsigned char>(zero) = 0; });
   emit_comparison(b, Compare::kEqual, x, zero, y);
 }
 

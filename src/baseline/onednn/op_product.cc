@@ -240,11 +240,12 @@ void emit_gemm(Builder& b, const Node& node) {
   if (alpha != 1) scale(y, y, alpha);
   if (!has_c) return;
   Tensor c = b.plain_input(node, 2);
-  if (beta != 1) {
-    Tensor dense = b.dense(c);
-    c = b.temporary(DType::kFloat32, dense.shape);
-    scale(dense, c, beta);
-  }
+  if (beta != 1)
+    c = b.once_if_fixed(c, [&] {
+      Tensor dense = b.dense(c), scaled = b.temporary(DType::kFloat32, dense.shape);
+      scale(dense, scaled, beta);
+      return scaled;
+    });
   emit_pair(b, loops::Binary::kAdd, y, c, y);
 }
 

@@ -18,6 +18,7 @@ const OperatorTable& row_operators();          // op_rows.cc: softmax, normalisa
 const OperatorTable& reduction_operators();  // op_reduction.cc: reductions, arg, top-k, running sums, losses
 const OperatorTable& layout_operators();     // op_layout.cc: what only moves elements
 const OperatorTable& index_operators();      // op_index.cc: gathers, scatters, ranges
+const OperatorTable& recurrent_operators();  // op_recurrent.cc: LSTM, GRU, RNN
 
 // y = a (op) b by a loop; both broadcast to y. Shared by several families.
 void emit_pair(Builder& b, loops::Binary op, const Tensor& a, const Tensor& c, const Tensor& y);

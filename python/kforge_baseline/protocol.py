@@ -1,0 +1,90 @@
+"""The contender's side of src/runner/protocol.h."""
+
+import mmap
+import os
+import socket
+import struct
+import time
+import traceback
+
+VERSION = 1
+CONTROL_FD = 3
+READY, SETUP, LOAD, PREPARE, CALL, EXIT, DONE, ERROR = 1, 2, 3, 4, 5, 6, 10, 11
+OUTPUTS = 2  # the writable arena
+HAS_PREPARE = 1
+
+HEADER = struct.Struct("<IIQQ")  # type, payload bytes, value, nanoseconds
+COUNTS = struct.Struct("<II")  # arguments, slots
+ROW = struct.Struct("<IIQQQQQ")  # arena, is_param, offset, stride, pages_bytes, data_offset, data_bytes
+MAX_PACKET = 8192
+
+
+class Arguments:
+    """Where the parent put every tensor: memory(argument, slot) gives a memoryview of its bytes."""
+
+    def __init__(self, payload, fds):
+        count, self.slots = COUNTS.unpack_from(payload)
+        self.rows = [ROW.unpack_from(payload, COUNTS.size + i * ROW.size) for i in range(count)]
+        self.arenas = []
+        for arena, fd in enumerate(fds):
+            access = mmap.PROT_READ | (mmap.PROT_WRITE if arena == OUTPUTS else 0)
+            self.arenas.append(mmap.mmap(fd, os.fstat(fd).st_size, mmap.MAP_SHARED, access))
+            os.close(fd)
+
+    def __len__(self):
+        return len(self.rows)
+
+    def is_param(self, argument):
+        return bool(self.rows[argument][1])
+
+    def place(self, argument, slot):
+        arena, is_param, offset, stride, _, data_offset, data_bytes = self.rows[argument]
+        return self.arenas[arena], offset + (0 if is_param else slot * stride) + data_offset, data_bytes
+
+
+def _reply(channel, kind, value=0, nanoseconds=0, text=""):
+    body = text.encode("utf-8", "replace")[: MAX_PACKET - HEADER.size]
+    channel.send(HEADER.pack(kind, len(body), value, nanoseconds) + body)
+
+
+def _explain(error):
+    """One line a person can use, and the last line of code it came from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {str(error).strip()[:2000]}{where}"
+
+
+def serve(make_program):
+    """Answers the parent until it says exit or goes away. `make_program` is called when the task is to be loaded."""
+    channel = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, fileno=CONTROL_FD)
+    os.set_inheritable(CONTROL_FD, False)
+    _reply(channel, READY, VERSION)
+    arguments = program = None
+    while True:
+        packet, fds, _, _ = socket.recv_fds(channel, MAX_PACKET, 3)
+        if not packet:
+            return 0
+        kind, length, _, _ = HEADER.unpack_from(packet)
+        payload = packet[HEADER.size : HEADER.size + length]
+        value = 0
+        start = time.perf_counter_ns()
+        try:
+            if kind == SETUP:
+                arguments = Arguments(payload, fds)
+            elif kind == LOAD:
+                program = make_program()
+                program.load(arguments)
+                value = HAS_PREPARE
+            elif kind == PREPARE:
+                program.prepare()
+            elif kind == CALL:
+                for (slot,) in struct.iter_unpack("<I", payload):
+                    program.call(slot)
+            elif kind == EXIT:
+                return 0
+            else:
+                raise ValueError(f"message type {kind} is unknown")
+        except Exception as error:  # whatever a library throws makes the baseline absent, with this reason
+            _reply(channel, ERROR, 0, time.perf_counter_ns() - start, _explain(error))
+        else:
+            _reply(channel, DONE, value, time.perf_counter_ns() - start)

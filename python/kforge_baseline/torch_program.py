@@ -1,0 +1,118 @@
+"""PyTorch as a baseline: the graph interpreted over torch operators, eagerly or through torch.compile."""
+
+import json
+import warnings
+
+import torch
+
+from . import torch_ops
+from .tensors import view
+
+TORCH_TYPES = {
+    "float32": torch.float32, "float64": torch.float64, "float16": torch.float16, "bfloat16": torch.bfloat16,
+    "int8": torch.int8, "int16": torch.int16, "int32": torch.int32, "int64": torch.int64, "uint8": torch.uint8,
+    "bool": torch.bool,
+}  # fmt: skip
+
+# Inputs are mapped read-only; torch warns that it cannot know that.
+warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+
+
+def tensor_view(arguments, index, argument, slot):
+    tensor = torch.from_numpy(view(arguments, index, argument, slot))
+    return tensor.view(torch.bfloat16) if argument["dtype"] == "bfloat16" else tensor
+
+
+def constant_tensor(value):
+    dtype = TORCH_TYPES.get(value["dtype"])
+    if dtype is None:
+        raise NotImplementedError(f"constants of type {value['dtype']} are not implemented")
+    return torch.tensor(value["values"], dtype=dtype).reshape(value["shape"])
+
+
+class Network(torch.nn.Module):
+    """The graph as a module: params are its buffers, so that a compiler may treat them as fixed."""
+
+    def __init__(self, graph, params):
+        super().__init__()
+        self.steps = torch_ops.make_steps(graph)
+        self.constants = {}
+        for one in graph["initializers"]:
+            if one["folded"]:
+                self.constants[one["name"]] = constant_tensor(one)
+        self.params = list(params)
+        for number, tensor in enumerate(params.values()):
+            self.register_buffer(f"param_{number}", tensor)
+
+    def forward(self, inputs, outputs):
+        """`outputs` maps graph outputs to tensors that shall hold them."""
+        values = dict(self.constants)
+        values.update(inputs)
+        for number, name in enumerate(self.params):
+            values[name] = getattr(self, f"param_{number}")
+        for step in self.steps:
+            target = None
+            if not torch.compiler.is_compiling() if hasattr(torch, "compiler") else True:
+                target = step.direct_target(outputs)
+            step.run(values, target)
+        for name, target in outputs.items():
+            if values[name] is not target:
+                target.copy_(values[name])
+
+
+class TorchProgram:
+    def __init__(self, job, compiled):
+        self.job = job
+        self.compiled = compiled
+        torch.set_num_threads(job["threads"])
+        torch.set_num_interop_threads(1)
+        torch.set_grad_enabled(False)
+
+    def load(self, arguments):
+        if len(arguments) != len(self.job["arguments"]):
+            raise ValueError("the parent's tensors are not those of the job")
+        self.arguments = arguments
+        with open(self.job["graph"], encoding="utf-8") as file:
+            self.graph = json.load(file)
+        torch_ops.make_steps(self.graph)  # names an operator that is missing
+        self.slots = {}
+
+    def prepare(self):
+        params = {}
+        for index, argument in enumerate(self.job["arguments"]):
+            if argument["role"] == "param":
+                params[argument["name"]] = tensor_view(self.arguments, index, argument, 0)
+        self.network = Network(self.graph, params).eval()
+        self.run = self.network
+        if self.compiled:
+            self.compile()
+
+    def compile(self):
+        import torch._inductor.config
+
+        torch._dynamo.reset()
+        torch._inductor.config.freezing = True
+        self.run = torch.compile(self.network, dynamic=False, fullgraph=True)
+        self.call(0)  # compiles; the values do not matter
+        self.call(0)
+
+    def call(self, slot):
+        if slot not in self.slots:
+            self.slots[slot] = self.tensors_of(slot)
+        inputs, outputs = self.slots[slot]
+        self.run(inputs, outputs)
+
+    def tensors_of(self, slot):
+        inputs, outputs = {}, {}
+        for index, argument in enumerate(self.job["arguments"]):
+            role = argument["role"]
+            if role == "param":
+                continue
+            tensor = tensor_view(self.arguments, index, argument, slot)
+            if role == "output":
+                outputs[argument["name"]] = tensor
+            else:
+                inputs[argument["name"]] = tensor
+                if role == "inout":
+                    outputs[argument["output"]] = tensor
+        return inputs, outputs

@@ -1,0 +1,34 @@
+"""A baseline in Python as a contender of KForge: python3 kforge_child.py JOB.json
+
+The job names the backend, the graph's files and the tensors; the parent speaks src/runner/protocol.h on file
+descriptor 3. Nothing is copied on the way: numpy and torch see the parent's shared memory.
+"""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from kforge_baseline import protocol  # noqa: E402
+
+
+def make_program(job):
+    if job["backend"] == "onnxruntime":
+        from kforge_baseline.ort_program import OrtProgram
+
+        return OrtProgram(job)
+    from kforge_baseline.torch_program import TorchProgram
+
+    return TorchProgram(job, compiled=job["backend"] == "torch.compile")
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        job = json.load(file)
+    job["threads"] = int(os.environ.get("OMP_NUM_THREADS") or 1)
+    return protocol.serve(lambda: make_program(job))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

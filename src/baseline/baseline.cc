@@ -1,0 +1,220 @@
+// find_baselines: which contenders there are for a task, how each is started, and why the others are absent.
+#include "baseline/baseline.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "base/nearest.h"
+#include "baseline/onnx_file.h"
+#include "baseline/python_probe.h"
+
+namespace kforge {
+namespace {
+
+using nlohmann::json;
+
+const std::vector<std::string> kNames = {"onednn", "onnxruntime", "torch", "torch.compile"};
+
+std::string dims_text(const BoundTask& task) {
+  std::string text;
+  for (const auto& [name, value] : task.shape_case.dims)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", name, value);
+  return text;
+}
+
+// Baselines are trusted and need no sandbox; they get a small environment of their own all the same, so that
+// results do not depend on the user's shell.
+ContenderSpec make_spec(const std::string& name, std::vector<std::string> argv, const fs::path& work,
+                        const Machine& machine, int threads) {
+  ContenderSpec spec;
+  spec.name = name;
+  spec.argv = std::move(argv);
+  spec.writable = work;
+  spec.tier = SandboxTier::kNone;
+  spec.threads = threads > 0 ? threads : machine.threads();
+  spec.cpus = machine.cpus;
+  // Libraries map far more than they use, and compiling ones take their time; each call has its own limit.
+  spec.limits.wall = std::chrono::hours(1);
+  spec.limits.cpu_seconds = 24 * 3600;
+  spec.limits.memory_bytes = std::uint64_t{1} << 42;
+  spec.limits.processes = 1024;
+  spec.env["PATH"] = "/usr/local/bin:/usr/bin:/bin";
+  spec.env["LANG"] = "C.UTF-8";
+  spec.env["HOME"] = work.string();
+  spec.env["TMPDIR"] = work.string();
+  for (const char* kept : {"KFORGE_HOME", "KFORGE_DATA", "XDG_DATA_HOME"})
+    if (const char* value = std::getenv(kept)) spec.env[kept] = value;
+  return spec;
+}
+
+void add_onednn(const BoundTask& task, const Machine& machine, const BaselineOptions& options,
+                const fs::path& work, Baselines& out) {
+  auto program = helper_program("kforge-onednn");
+  if (!program) {
+    out.absent.push_back(
+        {"onednn", program.error().message, "build it: apt-get install libdnnl-dev, then cmake --build"});
+    return;
+  }
+  ContenderSpec spec = make_spec("onednn", {program->string(), task.task->path, "--dims", dims_text(task)},
+                                 work, machine, options.threads);
+  std::string what =
+      fmt::format("oneDNN 2.6, operator by operator, loops where it has none, float32 arithmetic, {} threads",
+                  spec.threads);
+  out.present.push_back({"onednn", what, std::move(spec)});
+}
+
+// OpenBLAS mistakes some processors for much older ones.
+std::string openblas_core(const Machine& machine) {
+  if (machine.features.contains("avx512f")) return "SKYLAKEX";
+  if (machine.features.contains("avx2"))
+    return machine.cpu_model.find("AMD") != std::string::npos ? "ZEN" : "HASWELL";
+  return "";
+}
+
+std::optional<fs::path> find_jemalloc() {
+  for (const char* path : {"/usr/lib/x86_64-linux-gnu/libjemalloc.so.2", "/usr/lib/libjemalloc.so.2"})
+    if (fs::exists(path)) return path;
+  return std::nullopt;
+}
+
+// Eager frameworks allocate every result; without an allocator that keeps pages each large one costs page
+// faults.
+std::string tune_environment(const Machine& machine, ContenderSpec& spec) {
+  std::string said;
+  if (auto jemalloc = find_jemalloc()) {
+    spec.env["LD_PRELOAD"] = jemalloc->string();
+    spec.env["MALLOC_CONF"] =
+        "background_thread:false,metadata_thp:auto,thp:always,dirty_decay_ms:-1,muzzy_decay_ms:-1,oversize_"
+        "threshold:0";
+    said += ", jemalloc without decay";
+  } else {
+    said += ", default allocator (libjemalloc2 is not installed)";
+  }
+  if (std::string core = openblas_core(machine); !core.empty()) spec.env["OPENBLAS_CORETYPE"] = core;
+  if (machine.features.contains("avx512f")) spec.env["ATEN_CPU_CAPABILITY"] = "avx512";
+  return said;
+}
+
+struct PythonBaseline {
+  const char* name;
+  const char* package;
+  const char* remedy;
+};
+constexpr PythonBaseline kPython[] = {
+    {"onnxruntime", "onnxruntime", "pip install onnxruntime numpy, or scripts/setup.sh platforms"},
+    {"torch", "torch", "apt-get install python3-torch, or pip install torch"},
+    {"torch.compile", "torch", "pip install torch (2.0 or newer)"},
+};
+
+bool has_compile(const std::string& version) { return std::atoi(version.c_str()) >= 2; }
+
+// The first Python that has the package and numpy; else why none has.
+struct Choice {
+  const PythonFacts* facts = nullptr;
+  std::string reason;
+};
+
+Choice choose_python(const std::vector<PythonFacts>& asked, const PythonBaseline& baseline) {
+  Choice choice;
+  for (const PythonFacts& facts : asked) {
+    std::string why;
+    auto version = facts.versions.find(baseline.package);
+    if (!facts.failure.empty())
+      why = facts.failure;
+    else if (version == facts.versions.end())
+      why = fmt::format("{} is not installed", baseline.package);
+    else if (!facts.versions.contains("numpy"))
+      why = "numpy is not installed";
+    else if (std::string_view(baseline.name) == "torch.compile" && !has_compile(version->second))
+      why = fmt::format("torch {} has no compile", version->second);
+    if (why.empty()) return {&facts, ""};
+    choice.reason += fmt::format("{}{}: {}", choice.reason.empty() ? "" : "; ", facts.python.string(), why);
+  }
+  if (asked.empty()) choice.reason = "there is no Python";
+  return choice;
+}
+
+Result<fs::path> write_job(const BoundTask& task, const std::string& backend, const fs::path& work) {
+  json arguments = json::array();
+  for (const BoundArgument& argument : task.arguments)
+    arguments.push_back({{"name", argument.name},
+                         {"role", name_of(argument.role)},
+                         {"dtype", name_of(argument.dtype)},
+                         {"shape", argument.shape},
+                         {"output", argument.output}});
+  json job = {{"backend", backend},
+              {"arguments", arguments},
+              {"model", (work / "baseline.onnx").string()},
+              {"graph", (work / "baseline_graph.json").string()}};
+  fs::path path = work / ("baseline_" + backend + ".json");
+  KF_TRY_VOID(write_file_atomic(path, job.dump(1)));
+  return path;
+}
+
+// A virtual environment's python is a link whose place tells it where its packages are: it must not be
+// resolved.
+Result<void> add_python(const BoundTask& task, const Machine& machine, const BaselineOptions& options,
+                        const fs::path& work, const PythonBaseline& baseline, const PythonFacts& facts,
+                        Baselines& out) {
+  KF_TRY(fs::path root, data_root());
+  fs::path child = root / "python" / "kforge_child.py";
+  KF_TRY(fs::path job, write_job(task, baseline.name, work));
+  if (std::string_view(baseline.name) == "onnxruntime") {
+    if (auto written = write_onnx_file(task, work / "baseline.onnx"); !written) {
+      out.absent.push_back({baseline.name, written.error().message, ""});
+      return {};
+    }
+  } else {
+    KF_TRY_VOID(write_file_atomic(work / "baseline_graph.json", to_json(task.graph)));
+  }
+  ContenderSpec spec = make_spec(baseline.name, {facts.python.string(), "-B", child.string(), job.string()},
+                                 work, machine, options.threads);
+  std::string tuned = tune_environment(machine, spec);
+  std::string what = fmt::format("{} {}, {} threads{}", baseline.package, facts.versions.at(baseline.package),
+                                 spec.threads, tuned);
+  if (std::string_view(baseline.name) == "torch") what = "eager " + what;
+  if (std::string_view(baseline.name) == "torch.compile") {
+    what = "inductor of " + what;
+    KF_TRY(fs::path home, kforge_home());
+    spec.env["TORCHINDUCTOR_CACHE_DIR"] = (home / "torchinductor").string();
+    spec.env["TORCHINDUCTOR_COMPILE_THREADS"] = "1";  // or worker processes stay behind
+  }
+  out.present.push_back({baseline.name, what, std::move(spec)});
+  return {};
+}
+
+}  // namespace
+
+Result<Baselines> find_baselines(const BoundTask& task, const Machine& machine,
+                                 const BaselineOptions& options, const fs::path& work) {
+  for (const std::string& name : options.names)
+    if (std::ranges::find(kNames, name) == kNames.end())
+      return fail_with_remedy(
+          "known ones: onednn, onnxruntime, torch, torch.compile; your own kernel: NAME=FILE",
+          fmt::format("there is no baseline '{}'{}", name, did_you_mean(name, kNames)));
+  auto wanted = [&](std::string_view name) {
+    return options.names.empty() || std::ranges::find(options.names, name) != options.names.end();
+  };
+  Baselines out;
+  if (wanted("onednn")) add_onednn(task, machine, options, work, out);
+  if (!std::ranges::any_of(kPython, [&](const PythonBaseline& one) { return wanted(one.name); })) return out;
+  KF_TRY(fs::path home, kforge_home());
+  std::vector<PythonFacts> asked;
+  for (const fs::path& python : python_candidates(options.python))
+    asked.push_back(probe_python(python, home / "cache"));
+  for (const PythonBaseline& baseline : kPython) {
+    if (!wanted(baseline.name)) continue;
+    Choice choice = choose_python(asked, baseline);
+    if (!choice.facts) {
+      out.absent.push_back({baseline.name, choice.reason, baseline.remedy});
+      continue;
+    }
+    KF_TRY_VOID(add_python(task, machine, options, work, baseline, *choice.facts, out));
+  }
+  return out;
+}
+
+}  // namespace kforge
