@@ -11,6 +11,7 @@ import torch.nn.functional as F
 OPS = {}
 OUT = set()
 # The result may overwrite an input of the same shape.
+VIEWS = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Transpose", "Slice", "Split", "Expand"}
 ELEMENTWISE = {"Add", "Sub", "Mul", "Div", "Sqrt", "Exp", "Log", "Tanh", "Sigmoid", "Abs", "Neg", "Pow", "Relu", "Clip"}
 
 
@@ -28,18 +29,16 @@ class Node:
 
 
 class Step:
-    def __init__(self, node, last_reads):
+    def __init__(self, node, may_write):
         if node.op not in OPS:
             raise NotImplementedError(f"operator {node.op} has no implementation")
         self.node = node
         self.function = OPS[node.op]
-        self.last_reads = last_reads  # of every value: the number of the last step that reads it
-        self.number = 0
+        # The result may go straight to the parent's memory.
+        self.direct = may_write and node.op in OUT and len(node.outputs) == 1
 
-    def direct_target(self, outputs):
-        if self.node.op not in OUT or len(self.node.outputs) != 1:
-            return None
-        return outputs.get(self.node.outputs[0]) if self.safe else None
+    def target(self, outputs):
+        return outputs.get(self.node.outputs[0]) if self.direct else None
 
     def run(self, values, target):
         inputs = [values[name] if name else None for name in self.node.inputs]
@@ -54,22 +53,26 @@ class Step:
             values[name] = tensor
 
 
-def make_steps(graph):
+def make_steps(graph, inouts=()):
+    """`inouts` has pairs (graph input, graph output) that share memory."""
     nodes = [Node(one, graph["types"]) for one in graph["nodes"]]
-    last_reads = {}
-    for number, node in enumerate(nodes):
-        for name in node.inputs:
-            last_reads[name] = number
-    graph_inputs = {one["name"] for one in graph["inputs"]}
-    steps = []
-    for number, node in enumerate(nodes):
-        step = Step(node, last_reads)
-        # An output may share memory with an input (inout): then nobody may read that input after this step.
-        step.safe = node.op in ELEMENTWISE or all(last_reads.get(name, -1) < number for name in graph_inputs)
-        if node.op in ELEMENTWISE:
-            step.safe = all(last_reads.get(name, -1) <= number for name in graph_inputs) or len(graph["outputs"]) == 1
-        steps.append(step)
-    return steps
+    old_value = {output: name for name, output in inouts}
+
+    def may_write(number, node):
+        """True when nobody reads the old value after the new one has come into its place."""
+        name = old_value.get(node.outputs[0])
+        if name is None:
+            return True
+        readers = [n for n, one in enumerate(nodes) if name in one.inputs]
+        if any(nodes[n].op in VIEWS for n in readers):
+            return False
+        return all(n < number or (n == number and node.op in ELEMENTWISE) for n in readers)
+
+    return [Step(node, may_write(number, node)) for number, node in enumerate(nodes)]
+
+
+def is_eager():
+    return not (hasattr(torch, "compiler") and torch.compiler.is_compiling())
 
 
 def op(*names, out=False):
@@ -119,11 +122,7 @@ def _div(node, a, b, out=None):
 
 @op("Pow", out=True)
 def _pow(node, a, b, out=None):
-    return torch.pow(a, b.item() if b.numel() == 1 and not torch.is_grad_enabled() and _eager() else b, out=out)
-
-
-def _eager():
-    return not (hasattr(torch, "compiler") and torch.compiler.is_compiling())
+    return torch.pow(a, b.item() if b.numel() == 1 and is_eager() else b, out=out)
 
 
 @op("Mod")
@@ -188,7 +187,7 @@ def _prelu(node, x, slope):
 def _clip(node, x, low=None, high=None, out=None):
     if low is None and high is None:
         return x.clone() if out is None else out.copy_(x)
-    if _eager():  # numbers are what a user would write
+    if is_eager():  # numbers are what a user would write
         low = low.item() if low is not None and low.numel() == 1 else low
         high = high.item() if high is not None and high.numel() == 1 else high
     return torch.clamp(x, low, high, out=out)

@@ -33,9 +33,9 @@ def constant_tensor(value):
 class Network(torch.nn.Module):
     """The graph as a module: params are its buffers, so that a compiler may treat them as fixed."""
 
-    def __init__(self, graph, params):
+    def __init__(self, graph, params, inouts):
         super().__init__()
-        self.steps = torch_ops.make_steps(graph)
+        self.steps = torch_ops.make_steps(graph, inouts)
         self.constants = {}
         for one in graph["initializers"]:
             if one["folded"]:
@@ -50,11 +50,9 @@ class Network(torch.nn.Module):
         values.update(inputs)
         for number, name in enumerate(self.params):
             values[name] = getattr(self, f"param_{number}")
+        direct = torch_ops.is_eager()  # a compiler fuses the copies below into the last operator itself
         for step in self.steps:
-            target = None
-            if not torch.compiler.is_compiling() if hasattr(torch, "compiler") else True:
-                target = step.direct_target(outputs)
-            step.run(values, target)
+            step.run(values, step.target(outputs) if direct else None)
         for name, target in outputs.items():
             if values[name] is not target:
                 target.copy_(values[name])
@@ -82,7 +80,8 @@ class TorchProgram:
         for index, argument in enumerate(self.job["arguments"]):
             if argument["role"] == "param":
                 params[argument["name"]] = tensor_view(self.arguments, index, argument, 0)
-        self.network = Network(self.graph, params).eval()
+        inouts = [(one["name"], one["output"]) for one in self.job["arguments"] if one["role"] == "inout"]
+        self.network = Network(self.graph, params, inouts).eval()
         self.run = self.network
         if self.compiled:
             self.compile()
