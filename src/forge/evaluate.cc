@@ -330,7 +330,7 @@ Result<std::vector<Rival>> Evaluation::gather_rivals(const BoundTask& task, cons
   for (const AbsentBaseline& absent : found.absent) report_.absent_baselines.push_back({absent.name, absent.reason, absent.remedy});
   for (Baseline& baseline : found.present) {
     progress_.advance(0, "checking baseline " + baseline.name);
-    ContenderSpec spec = limited(std::move(baseline.spec), task);
+    ContenderSpec spec = std::move(baseline.spec);  // trusted: it brings its own limits
     KF_TRY(auto failed_gate, gates_of_baseline(context, spec, baseline.what, &*oracle_cache_));
     if (failed_gate) report_.notes.push_back(fmt::format("baseline {} fails a gate on this task: {}", baseline.name, *failed_gate));
     rivals.push_back({baseline.name, baseline.what, std::move(spec), true});
