@@ -1,13 +1,13 @@
 # Sourced by quickstart.sh and test.sh: build PRESET configures once and builds what changed.
 build() {
-  local preset=$1 started=$SECONDS
+  local preset=$1 started=$SECONDS log
   if [ ! -f "out/$preset/build.ninja" ]; then
     echo "build: configuring preset $preset in out/$preset"
-    cmake --preset "$preset" >"/tmp/kforge-configure.$$" || {
-      cat "/tmp/kforge-configure.$$"
+    # CMake's words are of interest only when it fails.
+    log=$(cmake --preset "$preset" 2>&1) || {
+      printf '%s\n' "$log"
       return 1
     }
-    rm -f "/tmp/kforge-configure.$$"
   fi
   echo "build: compiling preset $preset"
   cmake --build --preset "$preset" -j "$(nproc)" || return 1

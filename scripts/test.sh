@@ -33,6 +33,7 @@ if [ "$total" -eq 0 ]; then
   echo "test: no test was found" >&2
   exit 2
 fi
-[ "$skipped" -eq 0 ] || grep -B1 'status="notrun"' "$report" | sed -n 's/.*testcase name="\([^"]*\)".*/skipped: \1/p'
+sed -n 's/.*testcase name="\([^"]*\)".*status="notrun".*/skipped: \1/p' "$report"
+sed -n 's/.*testcase name="\([^"]*\)".*status="fail".*/failed: \1/p' "$report"
 echo "$((total - failed - skipped)) passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$status" -eq 0 ]

@@ -4,12 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "machine/machine.h"
+#include "forge/task_check.h"
 #include "report/eval_report.h"
 #include "report/readable.h"
-#include "store/store.h"
 #include "task/task.h"
-#include "verify/calibration.h"
 
 namespace kforge {
 namespace {
@@ -32,23 +30,18 @@ Result<std::vector<Task>> wanted_tasks(const std::string& spec) {
   return tasks;
 }
 
-Row check_one(const Task& task, const std::string& shape_set, const Machine& machine, FileCache& cache) {
+Row check_one(const Task& task, const std::string& shape_set) {
   if (!task.shapes.contains(shape_set)) return {full_name(task), "absent", "has no shape set " + shape_set};
-  auto bound = bind_task(task, shape_set);
-  if (!bound) return {full_name(task), "error", bound.error().message};
-  JudgeContext context;
-  context.task = &*bound;
-  context.machine = &machine;
-  context.policy = *policy_from_name("fp32");
-  context.threads = machine.threads();
-  context.secret = random_seed();
-  context.oracle_cache = &cache;
-  auto calibration = calibrate(context);
-  if (!calibration) return {full_name(task), "error", calibration.error().message};
-  if (calibration->vacuous()) return {full_name(task), "vacuous", calibration->passing.front() + " passes"};
+  auto check = check_task(task, shape_set, "fp32");
+  if (!check) return {full_name(task), "error", check.error().message};
+  const Calibration& calibration = check->calibration;
+  std::string oracle = fmt::format("oracle {:.2f} s, fp32 finite on {} input kinds", check->oracle_seconds,
+                                   check->kinds_finite);
+  if (calibration.vacuous())
+    return {full_name(task), "vacuous", calibration.passing.front() + " passes; " + oracle};
   return {full_name(task), "good",
-          fmt::format("nearest: {}, {:.3g} times outside the bound", calibration->closest_name,
-                      calibration->closest)};
+          fmt::format("{}; nearest: {}, {:.3g} times outside the bound", oracle, calibration.closest_name,
+                      calibration.closest)};
 }
 
 }  // namespace
@@ -56,13 +49,6 @@ Row check_one(const Task& task, const std::string& shape_set, const Machine& mac
 int check_tasks(const std::string& suite_or_task, const std::string& shape_set, bool json) {
   auto tasks = wanted_tasks(suite_or_task);
   if (!tasks) return report_error(tasks.error(), json);
-  auto machine = describe_machine();
-  if (!machine) return report_error(machine.error(), json);
-  // Secrets are drawn anew for each check, so nothing of it is worth keeping: the cache goes with the folder.
-  auto folder = TempDir::create();
-  if (!folder) return report_error(folder.error(), json);
-  FileCache cache(folder->path(), std::size_t{1} << 30);
-
   auto progress = make_progress(json);
   progress->stage("checking tasks");
   Json list = Json::array();
@@ -70,7 +56,7 @@ int check_tasks(const std::string& suite_or_task, const std::string& shape_set, 
   std::size_t bad = 0;
   for (std::size_t i = 0; i < tasks->size(); ++i) {
     progress->advance(static_cast<double>(i) / static_cast<double>(tasks->size()), full_name((*tasks)[i]));
-    Row row = check_one((*tasks)[i], shape_set, *machine, cache);
+    Row row = check_one((*tasks)[i], shape_set);
     bad += row.state == "vacuous" || row.state == "error";
     list.push_back({{"task", row.task}, {"state", row.state}, {"text", row.text}});
     lines.push_back({row.task, row.state, printable(row.text)});
