@@ -41,11 +41,16 @@ struct Call {
     return output < node.outputs.size() && !node.outputs[output].empty();
   }
 
-  std::int64_t int_attr(std::string_view name, std::int64_t otherwise) const { return node.int_attr(name, otherwise); }
-  F float_attr(std::string_view name, float otherwise) const { return static_cast<F>(node.float_attr(name, otherwise)); }
+  std::int64_t int_attr(std::string_view name, std::int64_t otherwise) const {
+    return node.int_attr(name, otherwise);
+  }
+  F float_attr(std::string_view name, float otherwise) const {
+    return static_cast<F>(node.float_attr(name, otherwise));
+  }
 
   template <class Body>
   void parallel(std::int64_t count, std::int64_t item_cost, const Body& body) const {
+    check_work(static_cast<double>(count) * static_cast<double>(item_cost));
     parallel_for(threads, count, grain_for(item_cost), body);
   }
 
@@ -61,7 +66,9 @@ template <class F>
 using Outputs = std::vector<Tensor<F>>;
 
 // An operator of ONNX (or of domain "kforge") by its own name: op_MatMul<double>. It throws Refusal.
-#define KF_ORACLE_OPERATOR(name) template <class F> Outputs<F> op_##name(const Call<F>& call)
+#define KF_ORACLE_OPERATOR(name) \
+  template <class F>             \
+  Outputs<F> op_##name(const Call<F>& call)
 // Compiles it for truth and yardstick; stands at the end of the file that defines it.
 #define KF_ORACLE_INSTANTIATE(name)                             \
   template Outputs<double> op_##name(const Call<double>& call); \

@@ -8,7 +8,8 @@ namespace kforge {
 
 // to[i] = fn(from[i]) for all elements; `cost` is that of fn in simple operations.
 template <class F, class From, class To, class Fn>
-void map_values(const Call<F>& call, const std::vector<From>& from, std::vector<To>& to, std::int64_t cost, const Fn& fn) {
+void map_values(const Call<F>& call, const std::vector<From>& from, std::vector<To>& to, std::int64_t cost,
+                const Fn& fn) {
   call.parallel(static_cast<std::int64_t>(from.size()), cost, [&](std::int64_t begin, std::int64_t end) {
     const From* read = from.data();
     To* write = to.data();
@@ -35,7 +36,8 @@ Tensor<F> map_ints(const Call<F>& call, const Tensor<F>& x, const Fn& fn) {
 
 // One row of a broadcast operation, the common strides spelt out so that the compiler can vectorise them.
 template <class A, class B, class R, class Fn>
-void combine_row(const A* a, std::int64_t step_a, const B* b, std::int64_t step_b, R* r, std::int64_t count, const Fn& fn) {
+void combine_row(const A* a, std::int64_t step_a, const B* b, std::int64_t step_b, R* r, std::int64_t count,
+                 const Fn& fn) {
   if (step_a == 1 && step_b == 1) {
     for (std::int64_t j = 0; j < count; ++j) r[j] = fn(a[j], b[j]);
   } else if (step_a == 1 && step_b == 0) {
@@ -54,8 +56,8 @@ void combine_values(const Call<F>& call, const Shape& shape, const std::vector<A
   const Walk<2> walk(shape, {broadcast_strides(a_shape, shape), broadcast_strides(b_shape, shape)});
   call.parallel(static_cast<std::int64_t>(to.size()), 4, [&](std::int64_t begin, std::int64_t end) {
     walk.run(begin, end, [&](std::int64_t position, const auto& offsets, std::int64_t count) {
-      combine_row(a.data() + offsets[0], walk.inner(0), b.data() + offsets[1], walk.inner(1), to.data() + position,
-                  count, fn);
+      combine_row(a.data() + offsets[0], walk.inner(0), b.data() + offsets[1], walk.inner(1),
+                  to.data() + position, count, fn);
     });
   });
 }

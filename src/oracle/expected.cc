@@ -14,11 +14,14 @@ namespace {
 
 // Part of every cache key: raise it when the oracle's values change.
 constexpr std::string_view kOracleVersion = "1";
-constexpr double kWorthCaching = 0.25;  // seconds
 
 std::string cache_key(const BoundTask& task, InputKind kind, std::uint64_t seed) {
   Hasher hasher;
-  hasher.add("expected outputs").add(kOracleVersion).add(task.key()).add(name_of(kind)).add(std::to_string(seed));
+  hasher.add("expected outputs")
+      .add(kOracleVersion)
+      .add(task.key())
+      .add(name_of(kind))
+      .add(std::to_string(seed));
   return hasher.hex();
 }
 
@@ -54,7 +57,8 @@ const Node* producer_of(const Graph& graph, const std::string& value) {
 
 // Operators behind the choice that keep the order of its indices.
 bool keeps_order(const Node& node) {
-  static constexpr std::string_view kOps[] = {"Identity", "Cast", "Squeeze", "Unsqueeze", "Reshape", "Flatten"};
+  static constexpr std::string_view kOps[] = {"Identity",  "Cast",    "Squeeze",
+                                              "Unsqueeze", "Reshape", "Flatten"};
   return std::find(std::begin(kOps), std::end(kOps), node.op) != std::end(kOps);
 }
 
@@ -65,7 +69,8 @@ std::optional<IndexChoice> index_choice(const Graph& graph, std::string value) {
     node = producer_of(graph, value);
   }
   if (!node || node->inputs.empty()) return std::nullopt;
-  if (node->op == "ArgMax" || node->op == "ArgMin") return IndexChoice{node->inputs[0], node->int_attr("axis", 0)};
+  if (node->op == "ArgMax" || node->op == "ArgMin")
+    return IndexChoice{node->inputs[0], node->int_attr("axis", 0)};
   if (node->op == "TopK" && node->outputs.size() > 1 && node->outputs[1] == value)
     return IndexChoice{node->inputs[0], node->int_attr("axis", -1)};
   return std::nullopt;
@@ -77,7 +82,8 @@ struct Difference {
   bool yardstick_finite = true;
 };
 
-Difference difference_of(const std::vector<double>& truth, const std::vector<double>& yardstick, int threads) {
+Difference difference_of(const std::vector<double>& truth, const std::vector<double>& yardstick,
+                         int threads) {
   constexpr std::int64_t kRange = 1 << 18;
   const auto count = static_cast<std::int64_t>(truth.size());
   std::vector<Difference> parts(static_cast<std::size_t>((count + kRange - 1) / kRange));
@@ -87,8 +93,10 @@ Difference difference_of(const std::vector<double>& truth, const std::vector<dou
       if (!std::isfinite(truth[i])) continue;
       part.square_sum += truth[i] * truth[i];
       ++part.finite;
-      if (std::isfinite(yardstick[i])) part.worst = std::max(part.worst, std::fabs(yardstick[i] - truth[i]));
-      else part.yardstick_finite = false;
+      if (std::isfinite(yardstick[i]))
+        part.worst = std::max(part.worst, std::fabs(yardstick[i] - truth[i]));
+      else
+        part.yardstick_finite = false;
     }
     parts[static_cast<std::size_t>(begin / kRange)] = part;
   });
@@ -104,16 +112,17 @@ Difference difference_of(const std::vector<double>& truth, const std::vector<dou
 
 std::vector<float> rounded(const std::vector<double>& values, int threads) {
   std::vector<float> result(values.size());
-  parallel_for(threads, static_cast<std::int64_t>(values.size()), 1 << 18, [&](std::int64_t begin, std::int64_t end) {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-      result[i] = static_cast<float>(values[i]);
-  });
+  parallel_for(threads, static_cast<std::int64_t>(values.size()), 1 << 18,
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+                   result[i] = static_cast<float>(values[i]);
+               });
   return result;
 }
 
 // One output from its truth and its yardstick.
-Result<ExpectedOutput> join(const std::string& name, OracleTensor truth, const OracleTensor& yardstick, int threads,
-                            bool& yardstick_finite) {
+Result<ExpectedOutput> join(const std::string& name, OracleTensor truth, const OracleTensor& yardstick,
+                            int threads, bool& yardstick_finite) {
   ExpectedOutput output{.name = name, .dtype = truth.dtype, .shape = truth.shape};
   if (auto* ints = std::get_if<std::vector<std::int64_t>>(&truth.values)) {
     output.ints = std::move(*ints);
@@ -123,9 +132,11 @@ Result<ExpectedOutput> join(const std::string& name, OracleTensor truth, const O
   const auto* others = std::get_if<std::vector<double>>(&yardstick.values);
   if (!values) return fail("output {} is a tensor of strings, which no kernel can compute", name);
   if (!others || others->size() != values->size())
-    return fail("output {} has another shape in fp32 than in fp64: its shape depends on rounded values", name);
+    return fail("output {} has another shape in fp32 than in fp64: its shape depends on rounded values",
+                name);
   const Difference difference = difference_of(*values, *others, threads);
-  output.rms = difference.finite > 0 ? std::sqrt(difference.square_sum / static_cast<double>(difference.finite)) : 0;
+  output.rms =
+      difference.finite > 0 ? std::sqrt(difference.square_sum / static_cast<double>(difference.finite)) : 0;
   output.yardstick_worst_abs = difference.worst;
   yardstick_finite &= difference.yardstick_finite;
   output.values = rounded(*values, threads);
@@ -149,7 +160,8 @@ Result<Expected> compute(const BoundTask& task, InputKind kind, std::uint64_t se
 
   Expected expected;
   for (std::size_t i = 0; i < own_outputs; ++i) {
-    KF_TRY(ExpectedOutput output, join(graph.outputs[i].name, std::move(truth[i]), yardstick[i], threads, expected.yardstick_finite));
+    KF_TRY(ExpectedOutput output, join(graph.outputs[i].name, std::move(truth[i]), yardstick[i], threads,
+                                       expected.yardstick_finite));
     yardstick[i].values = {};
     expected.outputs.push_back(std::move(output));
   }
@@ -158,12 +170,13 @@ Result<Expected> compute(const BoundTask& task, InputKind kind, std::uint64_t se
     bool ignored = true;
     const auto rank = static_cast<std::int64_t>(truth[next].shape.size());
     const std::int64_t axis = choices[i]->axis < 0 ? choices[i]->axis + rank : choices[i]->axis;
-    KF_TRY(ExpectedOutput source, join(choices[i]->values, std::move(truth[next]), yardstick[next], threads, ignored));
+    KF_TRY(ExpectedOutput source,
+           join(choices[i]->values, std::move(truth[next]), yardstick[next], threads, ignored));
     ++next;
     // Integers are compared as they are, and so are indices that the graph made floats of.
     if (source.values.empty() || is_float(expected.outputs[i].dtype)) continue;
-    expected.outputs[i].index_source =
-        IndexSource{source.shape, static_cast<int>(axis), std::move(source.values), source.yardstick_worst_abs};
+    expected.outputs[i].index_source = IndexSource{source.shape, static_cast<int>(axis),
+                                                   std::move(source.values), source.yardstick_worst_abs};
   }
   return expected;
 }
@@ -171,7 +184,7 @@ Result<Expected> compute(const BoundTask& task, InputKind kind, std::uint64_t se
 }  // namespace
 
 Result<Expected> expected_outputs(const BoundTask& task, InputKind kind, std::uint64_t seed, int threads,
-                                  FileCache* cache) {
+                                  FileCache* cache, double worth_caching) {
   const std::string key = cache ? cache_key(task, kind, seed) : std::string();
   if (cache)
     if (const auto bytes = cache->load(key))
@@ -183,7 +196,7 @@ Result<Expected> expected_outputs(const BoundTask& task, InputKind kind, std::ui
   KF_TRY(Expected expected, compute(task, kind, seed, threads));
   expected.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   // A cache that cannot be written costs time, not correctness.
-  if (cache && expected.seconds > kWorthCaching) (void)cache->store(key, write_expected(expected));
+  if (cache && expected.seconds > worth_caching) (void)cache->store(key, write_expected(expected));
   return expected;
 }
 

@@ -14,24 +14,24 @@
 
 namespace kforge {
 
-// For an output of indices that ArgMax, ArgMin or TopK chose: the values they were chosen from, so that another
-// index that reaches the same value is as good (ties, and values closer than rounding).
+// For an output of indices that ArgMax, ArgMin or TopK chose: the values they were chosen from, so that
+// another index that reaches the same value is as good (ties, and values closer than rounding).
 struct IndexSource {
-  Shape shape;                // of the operator's input
+  Shape shape;  // of the operator's input
   int axis = 0;
   std::vector<float> values;
   double yardstick_worst_abs = 0;  // how far the yardstick is from the truth in these values
 };
 
 struct ExpectedOutput {
-  std::string name;           // graph output (for an inout: the one that holds its new value)
+  std::string name;  // graph output (for an inout: the one that holds its new value)
   DType dtype = DType::kFloat32;
   Shape shape;
-  std::vector<float> values;        // floats: the fp64 result rounded once; infinities and NaN as they are
-  std::vector<double> doubles;      // in addition, for float64 outputs only
-  std::vector<std::int64_t> ints;   // everything that is not a float
-  double rms = 0;                   // of the finite values
-  double yardstick_worst_abs = 0;   // largest |yardstick - truth| over the elements finite in both
+  std::vector<float> values;       // floats: the fp64 result rounded once; infinities and NaN as they are
+  std::vector<double> doubles;     // in addition, for float64 outputs only
+  std::vector<std::int64_t> ints;  // everything that is not a float
+  double rms = 0;                  // of the finite values
+  double yardstick_worst_abs = 0;  // largest |yardstick - truth| over the elements finite in both
   std::optional<IndexSource> index_source;
 };
 
@@ -43,8 +43,9 @@ struct Expected {
 };
 
 // Inputs are made by fill_argument(argument, kind, seed, index of the argument). `cache` may be null.
-// Only results that took longer than 0.25 s are cached: others are cheaper to compute than to read.
+// Only results that took longer than `worth_caching` seconds are cached: others are cheaper to compute than
+// to read.
 Result<Expected> expected_outputs(const BoundTask& task, InputKind kind, std::uint64_t seed, int threads,
-                                  FileCache* cache);
+                                  FileCache* cache, double worth_caching = 0.25);
 
 }  // namespace kforge

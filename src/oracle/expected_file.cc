@@ -11,10 +11,8 @@ constexpr std::string_view kMagic = "kforge expected outputs 1\n";
 class Writer {
  public:
   template <class T>
-    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
-  void put(T value) {
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof(T));
-  }
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void put(T value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof(T)); }
   template <class List>
   void put_list(const List& list) {
     put(static_cast<std::uint64_t>(list.size()));
@@ -109,7 +107,8 @@ std::optional<Expected> read_expected(std::string_view bytes) {
   std::uint64_t outputs = 0;
   reader.get(expected.yardstick_finite);
   reader.get(outputs);
-  for (std::uint64_t i = 0; i < outputs && reader.good(); ++i) read_output(reader, expected.outputs.emplace_back());
+  for (std::uint64_t i = 0; i < outputs && reader.good(); ++i)
+    read_output(reader, expected.outputs.emplace_back());
   if (!reader.at_end()) return std::nullopt;
   return expected;
 }

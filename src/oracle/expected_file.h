@@ -1,5 +1,5 @@
-// The form in which expected outputs lie in the cache: numbers as they are in memory, texts and lists with their
-// lengths before them. A file of another version, or one that does not fit, reads as nothing.
+// The form in which expected outputs lie in the cache: numbers as they are in memory, texts and lists with
+// their lengths before them. A file of another version, or one that does not fit, reads as nothing.
 #pragma once
 
 #include <optional>

@@ -22,13 +22,20 @@ void expect_bitwise_equal(const GemmSize& size, int threads) {
   const auto a = noise<F>(size.rows * size.depth, 1), b = noise<F>(size.depth * size.columns, 2);
   std::vector<F> c(static_cast<std::size_t>(size.rows * size.columns)), wanted = c;
   multiply_matrices<F>(
-      threads, 1, size, [&](std::int64_t) { return MatrixView<F>{a.data(), size.depth, 1}; },
-      [&](std::int64_t) { return MatrixView<F>{b.data(), size.columns, 1}; }, c.data());
+      threads, 1, size,
+      [&](std::int64_t) {
+        return MatrixView<F>{a.data(), size.depth, 1};
+      },
+      [&](std::int64_t) {
+        return MatrixView<F>{b.data(), size.columns, 1};
+      },
+      c.data());
   for (std::int64_t i = 0; i < size.rows; ++i)
     for (std::int64_t j = 0; j < size.columns; ++j) {
       volatile F sum = 0;  // keeps the compiler from reordering or fusing
       for (std::int64_t k = 0; k < size.depth; ++k) {
-        volatile F product = a[static_cast<std::size_t>(i * size.depth + k)] * b[static_cast<std::size_t>(k * size.columns + j)];
+        volatile F product = a[static_cast<std::size_t>(i * size.depth + k)] *
+                             b[static_cast<std::size_t>(k * size.columns + j)];
         sum = sum + product;
       }
       wanted[static_cast<std::size_t>(i * size.columns + j)] = sum;
@@ -37,7 +44,13 @@ void expect_bitwise_equal(const GemmSize& size, int threads) {
 }
 
 TEST(Gemm, RoundsLikeThePlainLoop) {
-  for (const GemmSize size : {GemmSize{1, 1, 1}, {4, 8, 16}, {5, 17, 31}, {97, 193, 257}, {1, 200, 300}, {130, 1, 513}, {3, 3, 0}}) {
+  for (const GemmSize size : {GemmSize{1, 1, 1},
+                              {4, 8, 16},
+                              {5, 17, 31},
+                              {97, 193, 257},
+                              {1, 200, 300},
+                              {130, 1, 513},
+                              {3, 3, 0}}) {
     expect_bitwise_equal<double>(size, 2);
     expect_bitwise_equal<float>(size, 2);
   }

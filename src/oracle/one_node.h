@@ -32,20 +32,47 @@ inline std::vector<std::byte> raw_bytes(const TestTensor& tensor) {
   auto same = [](double v) { return v; };
   auto whole = [](double v) { return static_cast<std::int64_t>(v); };
   switch (tensor.dtype) {
-    case DType::kFloat32: put(float{}, same); break;
-    case DType::kFloat64: put(double{}, same); break;
-    case DType::kFloat16: put(std::uint16_t{}, fp16_from_double); break;
-    case DType::kBFloat16: put(std::uint16_t{}, bf16_from_double); break;
-    case DType::kInt8: put(std::int8_t{}, whole); break;
-    case DType::kInt16: put(std::int16_t{}, whole); break;
-    case DType::kInt32: put(std::int32_t{}, whole); break;
-    case DType::kInt64: put(std::int64_t{}, whole); break;
-    case DType::kUInt8: put(std::uint8_t{}, whole); break;
-    case DType::kUInt16: put(std::uint16_t{}, whole); break;
-    case DType::kUInt32: put(std::uint32_t{}, whole); break;
-    case DType::kUInt64: put(std::uint64_t{}, [](double v) { return static_cast<std::uint64_t>(v); }); break;
-    case DType::kBool: put(std::uint8_t{}, whole); break;
-    case DType::kString: break;
+    case DType::kFloat32:
+      put(float{}, same);
+      break;
+    case DType::kFloat64:
+      put(double{}, same);
+      break;
+    case DType::kFloat16:
+      put(std::uint16_t{}, fp16_from_double);
+      break;
+    case DType::kBFloat16:
+      put(std::uint16_t{}, bf16_from_double);
+      break;
+    case DType::kInt8:
+      put(std::int8_t{}, whole);
+      break;
+    case DType::kInt16:
+      put(std::int16_t{}, whole);
+      break;
+    case DType::kInt32:
+      put(std::int32_t{}, whole);
+      break;
+    case DType::kInt64:
+      put(std::int64_t{}, whole);
+      break;
+    case DType::kUInt8:
+      put(std::uint8_t{}, whole);
+      break;
+    case DType::kUInt16:
+      put(std::uint16_t{}, whole);
+      break;
+    case DType::kUInt32:
+      put(std::uint32_t{}, whole);
+      break;
+    case DType::kUInt64:
+      put(std::uint64_t{}, [](double v) { return static_cast<std::uint64_t>(v); });
+      break;
+    case DType::kBool:
+      put(std::uint8_t{}, whole);
+      break;
+    case DType::kString:
+      break;
   }
   return bytes;
 }
@@ -87,7 +114,8 @@ inline std::vector<double> values_of(const OracleTensor& tensor) {
 }
 
 // Values of one output; an empty list and a printed reason where the node does not run.
-inline std::vector<double> run_values(const OneNode& node, std::size_t output = 0, Precision precision = Precision::kFp64) {
+inline std::vector<double> run_values(const OneNode& node, std::size_t output = 0,
+                                      Precision precision = Precision::kFp64) {
   const auto results = node.run(precision);
   if (!results) {
     fmt::print("{}\n", results.error().text());

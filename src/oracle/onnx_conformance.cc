@@ -1,5 +1,6 @@
-// Runs ONNX's own node tests through loader and oracle and prints a table: passed, failed, unsupported by name.
-// Exit 1 when a supported operator fails or fewer tests pass than kMustPass; 2 when the data is not installed.
+// Runs ONNX's own node tests through loader and oracle and prints a table: passed, failed, unsupported by
+// name. Exit 1 when a supported operator fails or fewer tests pass than kMustPass; 2 when the data is not
+// installed.
 //
 //   onnx_conformance [--verbose] [FOLDER [TEST]]
 #include <fmt/core.h>
@@ -20,7 +21,8 @@ namespace {
 constexpr int kMustPass = 600;
 constexpr const char* kInstalledAt = "/usr/share/libonnx-testdata/data/node";
 
-// ONNX's own runner compares floats with these; the yardstick rounds more, so near zero it may be further off.
+// ONNX's own runner compares floats with these; the yardstick rounds more, so near zero it may be further
+// off.
 struct Tolerance {
   double relative, absolute;
 };
@@ -53,18 +55,23 @@ void name_bfloat16(DType wanted, ConstantTensor& tensor) {
 }
 
 // The first difference in words, or nothing. `slack` is how far 8-bit integers may be off.
-std::string compare(const OracleTensor& got, const ConstantTensor& want, const Tolerance& tolerance, std::int64_t slack) {
-  if (got.dtype != want.dtype) return fmt::format("is {} instead of {}", name_of(got.dtype), name_of(want.dtype));
-  if (got.shape != want.shape) return fmt::format("has shape {} instead of {}", to_string(got.shape), to_string(want.shape));
+std::string compare(const OracleTensor& got, const ConstantTensor& want, const Tolerance& tolerance,
+                    std::int64_t slack) {
+  if (got.dtype != want.dtype)
+    return fmt::format("is {} instead of {}", name_of(got.dtype), name_of(want.dtype));
+  if (got.shape != want.shape)
+    return fmt::format("has shape {} instead of {}", to_string(got.shape), to_string(want.shape));
   if (const auto* strings = std::get_if<std::vector<std::string>>(&got.values)) {
     for (std::size_t i = 0; i < strings->size(); ++i)
-      if ((*strings)[i] != want.strings[i]) return fmt::format("[{}] is \"{}\" instead of \"{}\"", i, (*strings)[i], want.strings[i]);
+      if ((*strings)[i] != want.strings[i])
+        return fmt::format("[{}] is \"{}\" instead of \"{}\"", i, (*strings)[i], want.strings[i]);
     return "";
   }
   if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&got.values)) {
     const auto wanted = want.as_int64();
     for (std::size_t i = 0; i < ints->size(); ++i)
-      if (std::abs((*ints)[i] - wanted[i]) > (size_of(got.dtype) == 1 ? slack : 0)) return fmt::format("[{}] is {} instead of {}", i, (*ints)[i], wanted[i]);
+      if (std::abs((*ints)[i] - wanted[i]) > (size_of(got.dtype) == 1 ? slack : 0))
+        return fmt::format("[{}] is {} instead of {}", i, (*ints)[i], wanted[i]);
     return "";
   }
   const auto& floats = std::get<std::vector<double>>(got.values);
@@ -90,8 +97,8 @@ Result<DataSet> read_data_set(const Graph& graph, const std::filesystem::path& f
   DataSet data{graph, {}, {}};
   const auto inputs = numbered(folder, "input"), outputs = numbered(folder, "output");
   if (inputs.size() != graph.inputs.size() || outputs.size() != graph.outputs.size())
-    return fail("{} inputs and {} outputs for a graph of {} and {}", inputs.size(), outputs.size(), graph.inputs.size(),
-                graph.outputs.size());
+    return fail("{} inputs and {} outputs for a graph of {} and {}", inputs.size(), outputs.size(),
+                graph.inputs.size(), graph.outputs.size());
   data.graph.inputs.clear();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     KF_TRY(ConstantTensor tensor, read_tensor(inputs[i]));
@@ -113,15 +120,18 @@ Result<DataSet> read_data_set(const Graph& graph, const std::filesystem::path& f
 
 Outcome run_data_set(const DataSet& data, Precision precision, std::int64_t slack) {
   std::vector<TensorView> views;
-  for (const auto& [name, tensor] : data.inputs) views.push_back({name, tensor.dtype, tensor.shape, tensor.data.data()});
+  for (const auto& [name, tensor] : data.inputs)
+    views.push_back({name, tensor.dtype, tensor.shape, tensor.data.data()});
   const auto results = run_oracle(data.graph, views, precision, 2);
   if (!results) {
-    const bool unsupported = results.error().message.find("is not supported by the oracle") != std::string::npos;
+    const bool unsupported =
+        results.error().message.find("is not supported by the oracle") != std::string::npos;
     return {unsupported ? Outcome::kUnsupported : Outcome::kFailed, results.error().message};
   }
   const Tolerance& tolerance = precision == Precision::kFp64 ? kFp64Tolerance : kFp32Tolerance;
   for (std::size_t i = 0; i < results->size(); ++i)
-    if (const std::string difference = compare((*results)[i], data.outputs[i], tolerance, slack); !difference.empty())
+    if (const std::string difference = compare((*results)[i], data.outputs[i], tolerance, slack);
+        !difference.empty())
       return {Outcome::kFailed, fmt::format("output {} {}", i, difference)};
   return {Outcome::kPassed, ""};
 }
@@ -153,8 +163,8 @@ std::pair<Outcome, Outcome> run_test(const std::filesystem::path& folder) {
     if (!std::filesystem::exists(data_folder)) break;
     const auto data = read_data_set(*graph, data_folder);
     if (!data) return both({Outcome::kFailed, data.error().message});
-    // The published values were computed in fp32. One that is quantised from a tie may fall on the other side in
-    // fp64: that is accepted where fp32 gives exactly what was published.
+    // The published values were computed in fp32. One that is quantised from a tie may fall on the other side
+    // in fp64: that is accepted where fp32 gives exactly what was published.
     if (worst.second.kind == Outcome::kPassed) worst.second = run_data_set(*data, Precision::kFp32, 0);
     const std::int64_t slack = worst.second.kind == Outcome::kPassed ? 1 : 0;
     if (worst.first.kind == Outcome::kPassed) worst.first = run_data_set(*data, Precision::kFp64, slack);
@@ -172,12 +182,14 @@ struct Totals {
 
 int run_all(const std::filesystem::path& folder, const std::string& only, bool verbose) {
   if (!std::filesystem::is_directory(folder)) {
-    fmt::print("ONNX's node tests are not at {}.\nInstall them with: apt-get install libonnx-testdata\n", folder.string());
+    fmt::print("ONNX's node tests are not at {}.\nInstall them with: apt-get install libonnx-testdata\n",
+               folder.string());
     return 2;
   }
   std::vector<std::filesystem::path> tests;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.is_directory() && (only.empty() || entry.path().filename() == only)) tests.push_back(entry.path());
+    if (entry.is_directory() && (only.empty() || entry.path().filename() == only))
+      tests.push_back(entry.path());
   std::sort(tests.begin(), tests.end());
 
   Totals fp64, fp32;
@@ -210,5 +222,6 @@ int run_all(const std::filesystem::path& folder, const std::string& only, bool v
 int main(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool verbose = std::erase(words, "--verbose") > 0;
-  return kforge::run_all(words.empty() ? kforge::kInstalledAt : words[0], words.size() > 1 ? words[1] : "", verbose);
+  return kforge::run_all(words.empty() ? kforge::kInstalledAt : words[0], words.size() > 1 ? words[1] : "",
+                         verbose);
 }

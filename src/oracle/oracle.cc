@@ -1,8 +1,6 @@
 // Runs the nodes of a graph in order. A value is dropped as soon as its last reader has run.
 #include "oracle/oracle.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <map>
 #include <new>
@@ -42,12 +40,6 @@ std::vector<std::vector<std::string>> last_reads(const Graph& graph) {
   return last;
 }
 
-// Bytes of memory that tensors of one run may hold together: a hostile graph must not take the machine down.
-std::int64_t memory_limit() {
-  static const std::int64_t kLimit = sysconf(_SC_PHYS_PAGES) / 10 * 8 * sysconf(_SC_PAGESIZE);
-  return kLimit;
-}
-
 template <class F>
 class Interpreter : public Scope<F> {
  public:
@@ -58,7 +50,8 @@ class Interpreter : public Scope<F> {
 
   std::vector<Tensor<F>> run() {
     for (const Initializer& initializer : graph_.initializers)
-      if (!values_.contains(initializer.name)) set(initializer.name, Tensor<F>::from_constant(initializer.tensor));
+      if (!values_.contains(initializer.name))
+        set(initializer.name, Tensor<F>::from_constant(initializer.tensor));
     const auto last = last_reads(graph_);
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       run_node(graph_.nodes[i]);
@@ -93,7 +86,8 @@ class Interpreter : public Scope<F> {
   void run_node(const Node& node) {
     const Operator<F> compute = find_operator<F>(node);
     if (!compute)
-      throw Refusal{fmt::format("operator {} is not supported by the oracle", quoted_operator(node)), true, true};
+      throw Refusal{fmt::format("operator {} is not supported by the oracle", quoted_operator(node)), true,
+                    true};
     Call<F> call{node, {}, threads_, this};
     try {
       for (const std::string& input : node.inputs) {
@@ -107,7 +101,6 @@ class Interpreter : public Scope<F> {
         if (i >= results.size()) refuse("output {} is not computed", i);
         set(node.outputs[i], std::move(results[i]));
       }
-      check_memory();
     } catch (Refusal& refusal) {
       if (!refusal.names_node) refusal = explained(node, refusal);  // the innermost node is the one to name
       throw;
@@ -118,16 +111,10 @@ class Interpreter : public Scope<F> {
 
   static Refusal explained(const Node& node, const Refusal& refusal) {
     if (refusal.unsupported)
-      return {fmt::format("operator {} ({}) is not supported by the oracle", quoted_operator(node), refusal.message),
+      return {fmt::format("operator {} ({}) is not supported by the oracle", quoted_operator(node),
+                          refusal.message),
               true, true};
     return {fmt::format("{} ({}): {}", node.name, quoted_operator(node), refusal.message), false, true};
-  }
-
-  void check_memory() const {
-    std::int64_t bytes = 0;
-    for (const Interpreter* i = this; i; i = i->around_)
-      for (const auto& [name, value] : i->values_) bytes += value.size() * static_cast<std::int64_t>(value.has_floats() ? sizeof(F) : 8);
-    if (bytes > memory_limit()) refuse("its values need {} MB of memory, more than this machine can give", bytes >> 20);
   }
 
   const Graph& graph_;
@@ -146,7 +133,8 @@ std::vector<OracleTensor> interpret(const Graph& graph, std::span<const TensorVi
   }
   std::vector<OracleTensor> results;
   for (Tensor<F>& tensor : interpreter.run()) {
-    if (std::is_same_v<F, float> && (tensor.dtype() == DType::kFloat16 || tensor.dtype() == DType::kBFloat16)) {
+    if (std::is_same_v<F, float> &&
+        (tensor.dtype() == DType::kFloat16 || tensor.dtype() == DType::kBFloat16)) {
       Tensor<F> rounded(tensor.dtype(), tensor.shape());
       std::transform(tensor.floats().begin(), tensor.floats().end(), rounded.new_floats().begin(),
                      [&](F value) { return round_to(tensor.dtype(), value); });
@@ -172,7 +160,8 @@ Result<std::vector<OracleTensor>> run_oracle(const Graph& graph, std::span<const
                                              Precision precision, int threads) {
   try {
     for (const Value& input : graph.inputs)
-      if (std::none_of(inputs.begin(), inputs.end(), [&](const TensorView& view) { return view.name == input.name; }))
+      if (std::none_of(inputs.begin(), inputs.end(),
+                       [&](const TensorView& view) { return view.name == input.name; }))
         return fail("the graph's input {} has no value", input.name);
     return precision == Precision::kFp64 ? interpret<double>(graph, inputs, threads)
                                          : interpret<float>(graph, inputs, threads);

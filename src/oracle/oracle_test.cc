@@ -15,7 +15,9 @@ Node make_node(std::string op, std::vector<std::string> inputs, std::vector<std:
 }
 
 TensorView view_of(std::string name, const std::vector<float>& values) {
-  return {std::move(name), DType::kFloat32, {static_cast<std::int64_t>(values.size())},
+  return {std::move(name),
+          DType::kFloat32,
+          {static_cast<std::int64_t>(values.size())},
           reinterpret_cast<const std::byte*>(values.data())};
 }
 
@@ -23,7 +25,8 @@ TEST(Oracle, RunsNodesInOrderAndGivesOutputsInGraphOrder) {
   Graph graph;
   graph.inputs = {{"x", {}}};
   graph.outputs = {{"c", {}}, {"a", {}}};
-  graph.nodes = {make_node("Neg", {"x"}, {"a"}), make_node("Exp", {"a"}, {"b"}), make_node("Add", {"a", "b"}, {"c"})};
+  graph.nodes = {make_node("Neg", {"x"}, {"a"}), make_node("Exp", {"a"}, {"b"}),
+                 make_node("Add", {"a", "b"}, {"c"})};
   const std::vector<float> x = {0, 1};
   const TensorView views[] = {view_of("x", x)};
   const auto results = run_oracle(graph, views, Precision::kFp64, 2);
@@ -59,7 +62,8 @@ TEST(Oracle, AMissingInputIsNamed) {
 }
 
 TEST(Oracle, AnUnknownOperatorIsNamed) {
-  EXPECT_EQ(refusal_of({"Frobnicate", {floats({1}, {1})}}), "operator Frobnicate is not supported by the oracle");
+  EXPECT_EQ(refusal_of({"Frobnicate", {floats({1}, {1})}}),
+            "operator Frobnicate is not supported by the oracle");
   Graph graph;
   graph.nodes = {make_node("Frobnicate", {}, {}), make_node("Add", {}, {})};
   std::vector<std::string> missing;
@@ -73,10 +77,19 @@ TEST(Oracle, AnErrorNamesTheNodeAndTheShapes) {
 }
 
 TEST(Oracle, AbsurdSizesAreRefusedBeforeTheyAreMade) {
-  EXPECT_THAT(refusal_of({"Expand", {floats({1}, {1}), int64s({3}, {1 << 20, 1 << 20, 1 << 20})}}), HasSubstr("too large"));
+  EXPECT_THAT(refusal_of({"Expand", {floats({1}, {1}), int64s({3}, {1 << 20, 1 << 20, 1 << 20})}}),
+              HasSubstr("too large"));
   EXPECT_THAT(refusal_of({"ConstantOfShape", {int64s({2}, {1e6, 1e6})}}), HasSubstr("too large"));
   EXPECT_THAT(refusal_of({"ConstantOfShape", {int64s({2}, {3, -1})}}), HasSubstr("negative"));
   EXPECT_THAT(refusal_of({"Tile", {floats({2}, {1, 2}), int64s({1}, {1e18})}}), HasSubstr("too large"));
+}
+
+TEST(Oracle, EndlessWorkIsRefusedBeforeItIsBegun) {
+  const TestTensor image = floats({1, 1, 1, 1}, {1});
+  const std::int64_t half = 1 << 11;
+  const std::map<std::string, Attribute> pads = {{"pads", std::vector<std::int64_t>{half, half, half, half}},
+                                                 {"kernel_shape", std::vector<std::int64_t>{half, half}}};
+  EXPECT_THAT(refusal_of({"AveragePool", {image}, pads}), HasSubstr("operations"));
 }
 
 TEST(Oracle, TheYardstickComputesInFloatAndTheTruthInDouble) {

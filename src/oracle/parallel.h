@@ -12,7 +12,8 @@ namespace kforge {
 void parallel_for(int threads, std::int64_t count, std::int64_t grain,
                   const std::function<void(std::int64_t, std::int64_t)>& body);
 
-// A grain that makes one range worth starting a thread for, where one item costs `item_cost` simple operations.
+// A grain that makes one range worth starting a thread for, where one item costs `item_cost` simple
+// operations.
 std::int64_t grain_for(std::int64_t item_cost);
 
 }  // namespace kforge

@@ -51,7 +51,8 @@ Tensor<F> strided_copy(const Tensor<F>& source, const Shape& shape, std::int64_t
         parallel_for(threads, result.size(), grain_for(2), [&](std::int64_t begin, std::int64_t end) {
           walk.run(begin, end, [&](std::int64_t position, const auto& offsets, std::int64_t count) {
             const auto* read = from.data() + base + offsets[0];
-            for (std::int64_t j = 0; j < count; ++j) to[static_cast<std::size_t>(position + j)] = read[j * walk.inner(0)];
+            for (std::int64_t j = 0; j < count; ++j)
+              to[static_cast<std::size_t>(position + j)] = read[j * walk.inner(0)];
           });
         });
       }

@@ -28,8 +28,8 @@ class Walk {
  public:
   Walk(const Shape& dims, std::array<Shape, N> strides);
 
-  // row(position, offsets, count) for consecutive pieces of [begin, end), each within one innermost row: item j
-  // of a piece is at position + j of the index space and at offsets[n] + j * inner(n) of operand n.
+  // row(position, offsets, count) for consecutive pieces of [begin, end), each within one innermost row: item
+  // j of a piece is at position + j of the index space and at offsets[n] + j * inner(n) of operand n.
   template <class Row>
   void run(std::int64_t begin, std::int64_t end, const Row& row) const;
 
@@ -90,8 +90,8 @@ void Walk<N>::run(std::int64_t begin, std::int64_t end, const Row& row) const {
   }
 }
 
-// The tensor of shape `shape` whose element at index i is source[base + i . strides]: transposing, slicing and
-// repeating are such copies. REQUIRES: every address lies inside the source.
+// The tensor of shape `shape` whose element at index i is source[base + i . strides]: transposing, slicing
+// and repeating are such copies. REQUIRES: every address lies inside the source.
 template <class F>
 Tensor<F> strided_copy(const Tensor<F>& source, const Shape& shape, std::int64_t base, const Shape& strides,
                        int threads);

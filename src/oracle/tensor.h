@@ -1,6 +1,7 @@
-// What the operators compute on. F is double for the truth and float for the yardstick; a tensor of any floating
-// dtype holds F, one of any integer dtype or bool holds int64 (uint64 as the same bits), whatever its dtype says.
-// Elements are shared and never changed once a tensor is made, so that Reshape and Identity cost nothing.
+// What the operators compute on. F is double for the truth and float for the yardstick; a tensor of any
+// floating dtype holds F, one of any integer dtype or bool holds int64 (uint64 as the same bits), whatever
+// its dtype says. Elements are shared and never changed once a tensor is made, so that Reshape and Identity
+// cost nothing.
 #pragma once
 
 #include <fmt/core.h>
@@ -39,6 +40,10 @@ inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 31;
 
 // Product of the dimensions; refuses negative ones and products above kMaxElements.
 std::int64_t checked_count(const Shape& shape);
+
+// Refuses a computation that would take the better part of an hour: no task needs it, a hostile graph may ask
+// for it.
+void check_work(double operations);
 
 template <class F>
 class Tensor {
@@ -103,7 +108,8 @@ extern template class Tensor<float>;
 
 // The value as an element of an integer dtype (or bool), wrapped around like two's complement.
 std::int64_t wrap_to(DType dtype, std::int64_t value);
-// A floating value as an integer: towards zero; NaN gives 0, the infinities and other large values the nearest.
+// A floating value as an integer: towards zero; NaN gives 0, the infinities and other large values the
+// nearest.
 std::int64_t int_from_float(double value);
 // Rounds to float16 or bfloat16; other floating dtypes leave the value alone.
 template <class F>

@@ -13,7 +13,8 @@ std::int64_t positions(std::int64_t padded, std::int64_t extent, std::int64_t st
 
 }  // namespace
 
-Shape spatial_attr(const Node& node, std::string_view name, std::size_t count, std::int64_t otherwise, std::int64_t lowest) {
+Shape spatial_attr(const Node& node, std::string_view name, std::size_t count, std::int64_t otherwise,
+                   std::int64_t lowest) {
   Shape values = node.ints_attr(name);
   if (values.empty()) values.assign(count, otherwise);
   if (values.size() != count) refuse("{} has {} entries instead of {}", name, values.size(), count);
@@ -30,7 +31,8 @@ Shape kernel_shape_attr(const Node& node, const Shape& data) {
 Window::Window(const Node& node, const Shape& data, Shape kernel_shape) : kernel(std::move(kernel_shape)) {
   if (data.size() < 3) refuse("shape {} has no spatial dimensions", to_string(data));
   input.assign(data.begin() + 2, data.end());
-  if (kernel.size() != input.size()) refuse("a kernel of {} dimensions over data of shape {}", kernel.size(), to_string(data));
+  if (kernel.size() != input.size())
+    refuse("a kernel of {} dimensions over data of shape {}", kernel.size(), to_string(data));
   strides = spatial_attr(node, "strides", rank(), 1, 1);
   dilations = spatial_attr(node, "dilations", rank(), 1, 1);
   const Shape pads = spatial_attr(node, "pads", 2 * rank(), 0, 0);

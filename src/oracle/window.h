@@ -1,5 +1,5 @@
-// Sliding windows, as convolutions and poolings have them: kernel, strides, dilations and padding for any number
-// of spatial dimensions, and the output size that follows.
+// Sliding windows, as convolutions and poolings have them: kernel, strides, dilations and padding for any
+// number of spatial dimensions, and the output size that follows.
 #pragma once
 
 #include <vector>
@@ -25,6 +25,7 @@ struct Window {
 Shape kernel_shape_attr(const Node& node, const Shape& data);
 // A list attribute with one entry per spatial dimension, `otherwise` where it is absent. Entries outside of
 // [lowest, 2^31) are refused.
-Shape spatial_attr(const Node& node, std::string_view name, std::size_t count, std::int64_t otherwise, std::int64_t lowest);
+Shape spatial_attr(const Node& node, std::string_view name, std::size_t count, std::int64_t otherwise,
+                   std::int64_t lowest);
 
 }  // namespace kforge

@@ -28,7 +28,8 @@ F clamp01(F x) {
 }  // namespace
 
 KF_ORACLE_OPERATOR(Relu) {
-  if (!call.in(0).has_floats()) return {map_ints(call, call.in(0), [](std::int64_t x) { return x < 0 ? 0 : x; })};
+  if (!call.in(0).has_floats())
+    return {map_ints(call, call.in(0), [](std::int64_t x) { return x < 0 ? 0 : x; })};
   return {map_floats(call, call.in(0), [](F x) { return x < 0 ? F(0) : x; })};
 }
 KF_ORACLE_OPERATOR(LeakyRelu) {
@@ -81,13 +82,15 @@ KF_ORACLE_OPERATOR(Gelu) {
   }
   if (approximate != "none") refuse("approximate is \"{}\", not \"none\" or \"tanh\"", approximate);
   // 1 + erf(z) = erfc(-z), which does not cancel for negative x.
-  return {map_floats(call, call.in(0), [](F x) { return F(0.5) * x * std::erfc(-x / std::numbers::sqrt2_v<F>); })};
+  return {map_floats(call, call.in(0),
+                     [](F x) { return F(0.5) * x * std::erfc(-x / std::numbers::sqrt2_v<F>); })};
 }
 KF_ORACLE_OPERATOR(Shrink) {
   const F bias = call.float_attr("bias", 0), lambd = call.float_attr("lambd", 0.5f);
   auto shrink = [=](F x) { return x < -lambd ? x + bias : x > lambd ? x - bias : std::isnan(x) ? x : F(0); };
   if (call.in(0).has_floats()) return {map_floats(call, call.in(0), shrink)};
-  return {map_ints(call, call.in(0), [=](std::int64_t x) { return int_from_float(shrink(static_cast<F>(x))); })};
+  return {
+      map_ints(call, call.in(0), [=](std::int64_t x) { return int_from_float(shrink(static_cast<F>(x))); })};
 }
 
 // Limits are scalars; either may be absent. NaN passes through.
@@ -121,7 +124,8 @@ KF_ORACLE_OPERATOR(PRelu) {
   broadcast_strides(slope.shape(), x.shape());  // refuses a slope that is larger
   if (x.has_floats()) return {combine_floats(call, x, slope, [](F v, F s) { return v < 0 ? s * v : v; })};
   return {combine_ints(call, x, slope, [](std::int64_t v, std::int64_t s) {
-    return v < 0 ? static_cast<std::int64_t>(static_cast<std::uint64_t>(v) * static_cast<std::uint64_t>(s)) : v;
+    return v < 0 ? static_cast<std::int64_t>(static_cast<std::uint64_t>(v) * static_cast<std::uint64_t>(s))
+                 : v;
   })};
 }
 

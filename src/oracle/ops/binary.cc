@@ -11,7 +11,8 @@ using Unsigned = std::uint64_t;
 
 // Integer arithmetic is done on unsigned values, where overflow wraps around, and for uint64 is all there is.
 template <class F, class Fn, class IntFn>
-Tensor<F> arithmetic(const Call<F>& call, const Tensor<F>& a, const Tensor<F>& b, const Fn& fn, const IntFn& int_fn) {
+Tensor<F> arithmetic(const Call<F>& call, const Tensor<F>& a, const Tensor<F>& b, const Fn& fn,
+                     const IntFn& int_fn) {
   require_same_dtype(a.dtype(), b.dtype());
   if (a.has_floats()) return combine_floats(call, a, b, fn);
   return combine_ints(call, a, b, int_fn);
@@ -78,9 +79,12 @@ Tensor<F> extreme(const Call<F>& call, const Tensor<F>& a, const Tensor<F>& b) {
   auto pick = [](auto x, auto y) { return kLarger ? (x < y ? y : x) : (y < x ? y : x); };
   const bool is_unsigned = a.dtype() == DType::kUInt64;
   return arithmetic(
-      call, a, b, [&](F x, F y) { return std::isnan(x) ? x : std::isnan(y) ? y : pick(x, y); },
+      call, a, b, [&](F x, F y) { return std::isnan(x)   ? x
+                                         : std::isnan(y) ? y
+                                                         : pick(x, y); },
       [&](std::int64_t x, std::int64_t y) {
-        if (is_unsigned) return static_cast<std::int64_t>(pick(static_cast<Unsigned>(x), static_cast<Unsigned>(y)));
+        if (is_unsigned)
+          return static_cast<std::int64_t>(pick(static_cast<Unsigned>(x), static_cast<Unsigned>(y)));
         return pick(x, y);
       });
 }
@@ -95,12 +99,19 @@ Tensor<F> sum_of_inputs(const Call<F>& call) {
 
 }  // namespace
 
-KF_ORACLE_OPERATOR(Add) { return wrapping(call, [](auto x, auto y) { return x + y; }); }
-KF_ORACLE_OPERATOR(Sub) { return wrapping(call, [](auto x, auto y) { return x - y; }); }
-KF_ORACLE_OPERATOR(Mul) { return wrapping(call, [](auto x, auto y) { return x * y; }); }
+KF_ORACLE_OPERATOR(Add) {
+  return wrapping(call, [](auto x, auto y) { return x + y; });
+}
+KF_ORACLE_OPERATOR(Sub) {
+  return wrapping(call, [](auto x, auto y) { return x - y; });
+}
+KF_ORACLE_OPERATOR(Mul) {
+  return wrapping(call, [](auto x, auto y) { return x * y; });
+}
 KF_ORACLE_OPERATOR(Div) {
   const bool is_unsigned = call.in(0).dtype() == DType::kUInt64;
-  return {arithmetic(call, call.in(0), call.in(1), [](F x, F y) { return x / y; }, is_unsigned ? divide_unsigned : divide)};
+  return {arithmetic(
+      call, call.in(0), call.in(1), [](F x, F y) { return x / y; }, is_unsigned ? divide_unsigned : divide)};
 }
 KF_ORACLE_OPERATOR(Mod) {
   const bool like_dividend = call.int_attr("fmod", 0) != 0;
@@ -123,7 +134,8 @@ KF_ORACLE_OPERATOR(Pow) {
   if (a.has_floats() && b.has_floats())
     combine(a.floats(), b.floats(), r.new_floats(), [](F x, F y) { return std::pow(x, y); });
   else if (a.has_floats())
-    combine(a.floats(), b.ints(), r.new_floats(), [](F x, std::int64_t y) { return std::pow(x, static_cast<F>(y)); });
+    combine(a.floats(), b.ints(), r.new_floats(),
+            [](F x, std::int64_t y) { return std::pow(x, static_cast<F>(y)); });
   else if (b.has_floats())
     combine(a.ints(), b.floats(), r.new_ints(), [&](std::int64_t x, F y) {
       return wrap_to(dtype, int_from_float(std::pow(static_cast<double>(x), static_cast<double>(y))));

@@ -14,21 +14,36 @@ namespace {
 // ONNX's numbers for element types (TensorProto.DataType).
 DType dtype_from_onnx(std::int64_t code) {
   switch (code) {
-    case 1: return DType::kFloat32;
-    case 2: return DType::kUInt8;
-    case 3: return DType::kInt8;
-    case 4: return DType::kUInt16;
-    case 5: return DType::kInt16;
-    case 6: return DType::kInt32;
-    case 7: return DType::kInt64;
-    case 8: return DType::kString;
-    case 9: return DType::kBool;
-    case 10: return DType::kFloat16;
-    case 11: return DType::kFloat64;
-    case 12: return DType::kUInt32;
-    case 13: return DType::kUInt64;
-    case 16: return DType::kBFloat16;
-    default: refuse("element type {} is unknown", code);
+    case 1:
+      return DType::kFloat32;
+    case 2:
+      return DType::kUInt8;
+    case 3:
+      return DType::kInt8;
+    case 4:
+      return DType::kUInt16;
+    case 5:
+      return DType::kInt16;
+    case 6:
+      return DType::kInt32;
+    case 7:
+      return DType::kInt64;
+    case 8:
+      return DType::kString;
+    case 9:
+      return DType::kBool;
+    case 10:
+      return DType::kFloat16;
+    case 11:
+      return DType::kFloat64;
+    case 12:
+      return DType::kUInt32;
+    case 13:
+      return DType::kUInt64;
+    case 16:
+      return DType::kBFloat16;
+    default:
+      refuse("element type {} is unknown", code);
   }
 }
 
@@ -53,15 +68,16 @@ double parse_number(const std::string& text) {
 std::string print_number(double value, DType dtype) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value < 0 ? "-INF" : "INF";
-  std::string text = dtype == DType::kFloat64 ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
+  std::string text =
+      dtype == DType::kFloat64 ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text;
 }
 
 }  // namespace
 
-// float16 and bfloat16 round in both precisions, as the node asks for it; float32 and float64 keep the value as
-// it is held. Integers wrap around like two's complement.
+// float16 and bfloat16 round in both precisions, as the node asks for it; float32 and float64 keep the value
+// as it is held. Integers wrap around like two's complement.
 template <class F>
 Tensor<F> cast(const Call<F>& call, const Tensor<F>& x, DType to) {
   if (x.dtype() == to) return x;
@@ -69,14 +85,19 @@ Tensor<F> cast(const Call<F>& call, const Tensor<F>& x, DType to) {
   if (x.dtype() == DType::kString) {
     for (std::size_t i = 0; i < x.strings().size(); ++i) {
       const double value = parse_number(x.strings()[i]);
-      if (is_float(to)) y.new_floats()[i] = round_to(to, static_cast<F>(value));
-      else y.new_ints()[i] = to_int(to, value);
+      if (is_float(to))
+        y.new_floats()[i] = round_to(to, static_cast<F>(value));
+      else
+        y.new_ints()[i] = to_int(to, value);
     }
   } else if (to == DType::kString) {
     for (std::size_t i = 0; i < y.strings().size(); ++i) {
-      if (x.has_floats()) y.new_strings()[i] = print_number(static_cast<double>(x.floats()[i]), x.dtype());
-      else if (x.dtype() == DType::kUInt64) y.new_strings()[i] = fmt::format("{}", static_cast<std::uint64_t>(x.ints()[i]));
-      else y.new_strings()[i] = fmt::format("{}", x.ints()[i]);
+      if (x.has_floats())
+        y.new_strings()[i] = print_number(static_cast<double>(x.floats()[i]), x.dtype());
+      else if (x.dtype() == DType::kUInt64)
+        y.new_strings()[i] = fmt::format("{}", static_cast<std::uint64_t>(x.ints()[i]));
+      else
+        y.new_strings()[i] = fmt::format("{}", x.ints()[i]);
     }
   } else if (x.has_floats() && is_float(to)) {
     map_values(call, x.floats(), y.new_floats(), 4, [=](F v) { return round_to(to, v); });

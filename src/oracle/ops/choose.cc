@@ -19,9 +19,12 @@ bool less(T a, T b) {
 // Calls fn with the elements, uint64 ones as such.
 template <class F, class Fn>
 void with_typed(const Tensor<F>& x, const Fn& fn) {
-  if (x.has_floats()) fn(x.floats().data());
-  else if (x.dtype() == DType::kUInt64) fn(reinterpret_cast<const std::uint64_t*>(x.ints().data()));
-  else fn(x.ints().data());
+  if (x.has_floats())
+    fn(x.floats().data());
+  else if (x.dtype() == DType::kUInt64)
+    fn(reinterpret_cast<const std::uint64_t*>(x.ints().data()));
+  else
+    fn(x.ints().data());
 }
 
 template <class F, bool kLargest>
@@ -30,11 +33,14 @@ Outputs<F> arg_extreme(const Call<F>& call) {
   const std::int64_t axis = normal_axis(call.int_attr("axis", 0), x.rank());
   const bool keep = call.int_attr("keepdims", 1) != 0, last = call.int_attr("select_last_index", 0) != 0;
   Shape shape = x.shape();
-  if (keep) shape[static_cast<std::size_t>(axis)] = 1;
-  else shape.erase(shape.begin() + axis);
+  if (keep)
+    shape[static_cast<std::size_t>(axis)] = 1;
+  else
+    shape.erase(shape.begin() + axis);
   Tensor<F> y(DType::kInt64, shape);
   const AxisView view(x.shape(), axis);
-  if (view.length == 0 && y.size() > 0) refuse("axis {} of shape {} has no elements", axis, to_string(x.shape()));
+  if (view.length == 0 && y.size() > 0)
+    refuse("axis {} of shape {} has no elements", axis, to_string(x.shape()));
   std::int64_t* to = y.new_ints().data();
   with_typed(x, [&](const auto* from) {
     auto better = [&](auto candidate, auto best) {
@@ -56,7 +62,8 @@ Outputs<F> arg_extreme(const Call<F>& call) {
 
 }  // namespace
 
-// The smallest of something that contains NaN is NaN too, as NumPy has it: only then a kernel that loses one is seen.
+// The smallest of something that contains NaN is NaN too, as NumPy has it: only then a kernel that loses one
+// is seen.
 KF_ORACLE_OPERATOR(ArgMax) { return arg_extreme<F, true>(call); }
 KF_ORACLE_OPERATOR(ArgMin) { return arg_extreme<F, false>(call); }
 
@@ -89,8 +96,10 @@ KF_ORACLE_OPERATOR(TopK) {
           const std::int64_t chosen = order[static_cast<std::size_t>(r)];
           const auto source = static_cast<std::size_t>(start + chosen * view.inner);
           indices.new_ints()[at] = chosen;
-          if (x.has_floats()) values.new_floats()[at] = x.floats()[source];
-          else values.new_ints()[at] = x.ints()[source];
+          if (x.has_floats())
+            values.new_floats()[at] = x.floats()[source];
+          else
+            values.new_ints()[at] = x.ints()[source];
         }
       }
     });

@@ -27,8 +27,10 @@ KF_ORACLE_OPERATOR(Concat) {
   Shape shape = first.shape();
   for (std::size_t i = 1; i < call.inputs.size(); ++i) {
     Shape other = call.in(i).shape();
-    if (call.in(i).dtype() != first.dtype()) refuse("inputs of {} and {} are joined", name_of(first.dtype()), name_of(call.in(i).dtype()));
-    if (other.size() != shape.size()) refuse("shapes {} and {} are joined", to_string(shape), to_string(other));
+    if (call.in(i).dtype() != first.dtype())
+      refuse("inputs of {} and {} are joined", name_of(first.dtype()), name_of(call.in(i).dtype()));
+    if (other.size() != shape.size())
+      refuse("shapes {} and {} are joined", to_string(shape), to_string(other));
     shape[static_cast<std::size_t>(axis)] += other[static_cast<std::size_t>(axis)];
     other[static_cast<std::size_t>(axis)] = shape[static_cast<std::size_t>(axis)];
     if (other != shape) refuse("input {} does not fit the others along axis {}", i, axis);
@@ -43,7 +45,8 @@ KF_ORACLE_OPERATOR(Concat) {
         if constexpr (std::is_same_v<Values, Other>)
           call.parallel(view.outer, piece, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t o = begin; o < end; ++o)
-              std::copy_n(from.begin() + o * piece, piece, to.begin() + o * view.length * view.inner + done * view.inner);
+              std::copy_n(from.begin() + o * piece, piece,
+                          to.begin() + o * view.length * view.inner + done * view.inner);
           });
       });
     });
@@ -56,7 +59,8 @@ KF_ORACLE_OPERATOR(Concat) {
 KF_ORACLE_OPERATOR(Pad) {
   const Tensor<F>& x = call.in(0);
   const std::string mode = call.node.string_attr("mode", "constant");
-  if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap") refuse("mode \"{}\" is unknown", mode);
+  if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap")
+    refuse("mode \"{}\" is unknown", mode);
   const std::vector<std::int64_t> pads = call.has(1) ? call.ints(1) : call.node.ints_attr("pads");
   std::vector<std::int64_t> axes(x.shape().size());
   std::iota(axes.begin(), axes.end(), 0);
@@ -68,7 +72,8 @@ KF_ORACLE_OPERATOR(Pad) {
     const auto d = static_cast<std::size_t>(normal_axis(axes[i], x.rank()));
     begins[d] = pads[i];
     std::int64_t both;
-    if (__builtin_add_overflow(pads[i], pads[i + axes.size()], &both) || __builtin_add_overflow(shape[d], both, &shape[d]))
+    if (__builtin_add_overflow(pads[i], pads[i + axes.size()], &both) ||
+        __builtin_add_overflow(shape[d], both, &shape[d]))
       refuse("pads {} are too large", to_string(pads));
   }
   if (checked_count(shape) == 0) return {Tensor<F>(x.dtype(), shape)};
@@ -101,9 +106,12 @@ KF_ORACLE_OPERATOR(Pad) {
       }
     });
   };
-  if (x.has_floats()) fill(x.floats(), y.new_floats(), call.has(2) ? call.scalar_float(2) : call.float_attr("value", 0));
-  else if (x.has_ints()) fill(x.ints(), y.new_ints(), call.has(2) ? call.scalar_int(2) : std::int64_t{0});
-  else fill(x.strings(), y.new_strings(), std::string());
+  if (x.has_floats())
+    fill(x.floats(), y.new_floats(), call.has(2) ? call.scalar_float(2) : call.float_attr("value", 0));
+  else if (x.has_ints())
+    fill(x.ints(), y.new_ints(), call.has(2) ? call.scalar_int(2) : std::int64_t{0});
+  else
+    fill(x.strings(), y.new_strings(), std::string());
   return {y};
 }
 
@@ -121,7 +129,8 @@ KF_ORACLE_OPERATOR(Trilu) {
       if constexpr (std::is_same_v<Values, Other>)
         for (std::int64_t i = 0; i < x.size(); ++i) {
           const std::int64_t column = i % columns, row = i / columns % rows;
-          if (upper ? column - row >= k : column - row <= k) to[static_cast<std::size_t>(i)] = from[static_cast<std::size_t>(i)];
+          if (upper ? column - row >= k : column - row <= k)
+            to[static_cast<std::size_t>(i)] = from[static_cast<std::size_t>(i)];
         }
     });
   });

@@ -56,12 +56,14 @@ KF_ORACLE_OPERATOR(If) {
   return call.scope->run_body(body_of(call, condition ? "then_branch" : "else_branch"), {});
 }
 
-// Inputs: trip count, condition, state. The body takes (iteration, condition, state) and gives (condition, state,
-// slices); the results are the last state and the stacked slices.
+// Inputs: trip count, condition, state. The body takes (iteration, condition, state) and gives (condition,
+// state, slices); the results are the last state and the stacked slices.
 KF_ORACLE_OPERATOR(Loop) {
   const Graph& body = body_of(call, "body");
-  if (body.inputs.size() < 2 || body.outputs.size() + 1 < body.inputs.size() || call.inputs.size() != body.inputs.size())
-    refuse("{} inputs for a body of {} inputs and {} outputs", call.inputs.size(), body.inputs.size(), body.outputs.size());
+  if (body.inputs.size() < 2 || body.outputs.size() + 1 < body.inputs.size() ||
+      call.inputs.size() != body.inputs.size())
+    refuse("{} inputs for a body of {} inputs and {} outputs", call.inputs.size(), body.inputs.size(),
+           body.outputs.size());
   const std::size_t states = body.inputs.size() - 2, scans = body.outputs.size() - 1 - states;
   const std::int64_t limit = call.has(0) ? call.scalar_int(0) : std::numeric_limits<std::int64_t>::max();
   bool go_on = call.has(1) ? call.scalar_int(1) != 0 : true;
@@ -75,7 +77,8 @@ KF_ORACLE_OPERATOR(Loop) {
                                      Tensor<F>(DType::kBool, {}, std::vector<std::int64_t>{1})};
     inputs.insert(inputs.end(), state.begin(), state.end());
     std::vector<Tensor<F>> results = call.scope->run_body(body, std::move(inputs));
-    if (results[0].size() != 1) refuse("the condition of the loop has shape {}", to_string(results[0].shape()));
+    if (results[0].size() != 1)
+      refuse("the condition of the loop has shape {}", to_string(results[0].shape()));
     go_on = results[0].ints()[0] != 0;
     for (std::size_t s = 0; s < states; ++s) state[s] = std::move(results[1 + s]);
     for (std::size_t s = 0; s < scans; ++s) slices[s].push_back(std::move(results[1 + states + s]));
@@ -88,11 +91,14 @@ KF_ORACLE_OPERATOR(Loop) {
 // Inputs: state, then sequences that are walked along an axis; outputs: the last state and stacked slices.
 KF_ORACLE_OPERATOR(Scan) {
   const Graph& body = body_of(call, "body");
-  const auto sequences = static_cast<std::size_t>(std::max<std::int64_t>(0, call.int_attr("num_scan_inputs", 0)));
+  const auto sequences =
+      static_cast<std::size_t>(std::max<std::int64_t>(0, call.int_attr("num_scan_inputs", 0)));
   if (sequences < 1 || sequences > call.inputs.size() || body.inputs.size() != call.inputs.size())
-    refuse("{} inputs, {} of them sequences, for a body of {} inputs", call.inputs.size(), sequences, body.inputs.size());
+    refuse("{} inputs, {} of them sequences, for a body of {} inputs", call.inputs.size(), sequences,
+           body.inputs.size());
   const std::size_t states = call.inputs.size() - sequences;
-  if (body.outputs.size() < states) refuse("the body has {} outputs for {} states", body.outputs.size(), states);
+  if (body.outputs.size() < states)
+    refuse("the body has {} outputs for {} states", body.outputs.size(), states);
   const std::size_t scans = body.outputs.size() - states;
   auto list = [&](const char* name, std::size_t count) {
     auto values = call.node.ints_attr(name);
@@ -100,8 +106,10 @@ KF_ORACLE_OPERATOR(Scan) {
     if (values.size() != count) refuse("{} has {} entries instead of {}", name, values.size(), count);
     return values;
   };
-  const auto in_axes = list("scan_input_axes", sequences), in_directions = list("scan_input_directions", sequences);
-  const auto out_axes = list("scan_output_axes", scans), out_directions = list("scan_output_directions", scans);
+  const auto in_axes = list("scan_input_axes", sequences),
+             in_directions = list("scan_input_directions", sequences);
+  const auto out_axes = list("scan_output_axes", scans),
+             out_directions = list("scan_output_directions", scans);
 
   std::vector<Tensor<F>> state;
   for (std::size_t i = 0; i < states; ++i) state.push_back(call.in(i));
@@ -117,7 +125,8 @@ KF_ORACLE_OPERATOR(Scan) {
     std::vector<Tensor<F>> inputs = state;
     for (std::size_t i = 0; i < sequences; ++i) {
       const Tensor<F>& x = call.in(states + i);
-      inputs.push_back(slice_at(x, normal_axis(in_axes[i], x.rank()), in_directions[i] ? length - 1 - t : t, call.threads));
+      inputs.push_back(slice_at(x, normal_axis(in_axes[i], x.rank()), in_directions[i] ? length - 1 - t : t,
+                                call.threads));
     }
     std::vector<Tensor<F>> results = call.scope->run_body(body, std::move(inputs));
     for (std::size_t s = 0; s < states; ++s) state[s] = std::move(results[s]);
@@ -125,8 +134,10 @@ KF_ORACLE_OPERATOR(Scan) {
   }
   for (std::size_t s = 0; s < scans; ++s) {
     if (out_directions[s]) std::reverse(slices[s].begin(), slices[s].end());
-    if (slices[s].empty()) state.push_back(no_slices<F>(body, states + s));
-    else state.push_back(stacked(call, slices[s], normal_axis(out_axes[s], slices[s][0].rank() + 1)));
+    if (slices[s].empty())
+      state.push_back(no_slices<F>(body, states + s));
+    else
+      state.push_back(stacked(call, slices[s], normal_axis(out_axes[s], slices[s][0].rank() + 1)));
   }
   return state;
 }

@@ -14,7 +14,8 @@ Node make_node(std::string op, std::vector<std::string> inputs, std::vector<std:
   return {.name = op + "_0", .op = op, .inputs = std::move(inputs), .outputs = std::move(outputs)};
 }
 
-std::shared_ptr<const Graph> body(std::vector<std::string> inputs, std::vector<std::string> outputs, std::vector<Node> nodes) {
+std::shared_ptr<const Graph> body(std::vector<std::string> inputs, std::vector<std::string> outputs,
+                                  std::vector<Node> nodes) {
   Graph graph;
   graph.name = "body";
   for (auto& name : inputs) graph.inputs.push_back({name, {}});

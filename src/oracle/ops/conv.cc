@@ -1,6 +1,6 @@
-// Convolutions as matrix products: for each picture and group, rows of the weight matrix (one per output channel)
-// times the matrix of patches, whose column j holds what the kernel sees at output position j. The patches are
-// never stored; blocks of them are made when the product needs them.
+// Convolutions as matrix products: for each picture and group, rows of the weight matrix (one per output
+// channel) times the matrix of patches, whose column j holds what the kernel sees at output position j. The
+// patches are never stored; blocks of them are made when the product needs them.
 #include "oracle/gemm.h"
 #include "oracle/ops/conv_shape.h"
 #include "oracle/ops/patches.h"
@@ -15,46 +15,52 @@ void convolve_rows(const Call<F>& call, const ConvShape& shape, const F* x, cons
                    const std::vector<std::int64_t>& taps_of, F* y) {
   const Window& window = shape.window;
   const std::size_t rank = window.rank(), last = rank - 1;
-  const std::int64_t width = window.output[last], rows = window.output_count() / std::max<std::int64_t>(width, 1);
+  const std::int64_t width = window.output[last],
+                     rows = window.output_count() / std::max<std::int64_t>(width, 1);
   const std::int64_t taps = window.kernel_count(), pixels = checked_count(window.input);
   const std::int64_t in_channels = shape.in_per_group, out_channels = shape.groups * shape.out_per_group;
   const std::int64_t stride = window.strides[last];
-  call.parallel(shape.batch * out_channels * rows, width * in_channels * taps, [&](std::int64_t begin, std::int64_t end) {
-    Shape corner(rank);
-    for (std::int64_t item = begin; item < end; ++item) {
-      F* out = y + item * width;
-      const std::int64_t channel = item / rows % out_channels, batch = item / rows / out_channels;
-      std::int64_t rest = item % rows;
-      for (std::size_t d = last; d-- > 0;) {
-        corner[d] = rest % window.output[d] * window.strides[d];
-        rest /= window.output[d];
-      }
-      for (std::int64_t c = 0; c < in_channels; ++c) {
-        const F* plane = x + (batch * shape.groups * in_channels + channel / shape.out_per_group * in_channels + c) * pixels;
-        for (std::int64_t t = 0; t < taps; ++t) {
-          const std::int64_t* tap = taps_of.data() + t * static_cast<std::int64_t>(rank);
-          const F factor = w[(channel * in_channels + c) * taps + t];
-          std::int64_t at = 0;
-          bool inside = true;
-          for (std::size_t d = 0; inside && d < last; ++d) {
-            const std::int64_t i = corner[d] + tap[d];
-            inside = i >= 0 && i < window.input[d];
-            at = at * window.input[d] + i;
+  call.parallel(
+      shape.batch * out_channels * rows, width * in_channels * taps,
+      [&](std::int64_t begin, std::int64_t end) {
+        Shape corner(rank);
+        for (std::int64_t item = begin; item < end; ++item) {
+          F* out = y + item * width;
+          const std::int64_t channel = item / rows % out_channels, batch = item / rows / out_channels;
+          std::int64_t rest = item % rows;
+          for (std::size_t d = last; d-- > 0;) {
+            corner[d] = rest % window.output[d] * window.strides[d];
+            rest /= window.output[d];
           }
-          if (!inside) continue;
-          // Output positions whose input lies inside of the row: 0 <= j * stride + shift < input.
-          const std::int64_t shift = tap[last], input = window.input[last];
-          const std::int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
-          const std::int64_t after = shift >= input ? 0 : std::min(width, (input - shift - 1) / stride + 1);
-          const F* row = plane + at * input + shift;
-          if (stride == 1)
-            for (std::int64_t j = first; j < after; ++j) out[j] += factor * row[j];
-          else
-            for (std::int64_t j = first; j < after; ++j) out[j] += factor * row[j * stride];
+          for (std::int64_t c = 0; c < in_channels; ++c) {
+            const F* plane =
+                x + (batch * shape.groups * in_channels + channel / shape.out_per_group * in_channels + c) *
+                        pixels;
+            for (std::int64_t t = 0; t < taps; ++t) {
+              const std::int64_t* tap = taps_of.data() + t * static_cast<std::int64_t>(rank);
+              const F factor = w[(channel * in_channels + c) * taps + t];
+              std::int64_t at = 0;
+              bool inside = true;
+              for (std::size_t d = 0; inside && d < last; ++d) {
+                const std::int64_t i = corner[d] + tap[d];
+                inside = i >= 0 && i < window.input[d];
+                at = at * window.input[d] + i;
+              }
+              if (!inside) continue;
+              // Output positions whose input lies inside of the row: 0 <= j * stride + shift < input.
+              const std::int64_t shift = tap[last], input = window.input[last];
+              const std::int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+              const std::int64_t after =
+                  shift >= input ? 0 : std::min(width, (input - shift - 1) / stride + 1);
+              const F* row = plane + at * input + shift;
+              if (stride == 1)
+                for (std::int64_t j = first; j < after; ++j) out[j] += factor * row[j];
+              else
+                for (std::int64_t j = first; j < after; ++j) out[j] += factor * row[j * stride];
+            }
+          }
         }
-      }
-    }
-  });
+      });
 }
 
 }  // namespace
@@ -64,7 +70,8 @@ ConvShape::ConvShape(const Node& node, const Shape& x, const Shape& w)
   if (window.rank() > kMostSpatialDims) refuse("a convolution in {} dimensions", window.rank());
   if (w.size() != x.size()) refuse("data of shape {} and weights of shape {}", to_string(x), to_string(w));
   if (node.has_attr("kernel_shape") && node.ints_attr("kernel_shape") != window.kernel)
-    refuse("kernel_shape {} for weights of shape {}", to_string(node.ints_attr("kernel_shape")), to_string(w));
+    refuse("kernel_shape {} for weights of shape {}", to_string(node.ints_attr("kernel_shape")),
+           to_string(w));
   groups = node.int_attr("group", 1);
   batch = x[0];
   in_per_group = w[1];
@@ -109,17 +116,22 @@ Tensor<F> convolve(const Call<F>& call, const ConvShape& shape, const Tensor<F>&
       [&](std::int64_t n) {
         const F* rows = weights + n % shape.groups * size.rows * size.depth;
         const F* channels = picture + n * shape.in_per_group * pixels;
-        return std::pair(PackMatrix<F>{{rows, 1, size.depth}}, PackPatches<F>{window.input, window.output, window.strides, offsets, taps, channels, pixels});
+        return std::pair(
+            PackMatrix<F>{{rows, 1, size.depth}},
+            PackPatches<F>{window.input, window.output, window.strides, offsets, taps, channels, pixels});
       },
       y.new_floats().data());
   return y;
 }
-template Tensor<double> convolve(const Call<double>&, const ConvShape&, const Tensor<double>&, const Tensor<double>&);
-template Tensor<float> convolve(const Call<float>&, const ConvShape&, const Tensor<float>&, const Tensor<float>&);
+template Tensor<double> convolve(const Call<double>&, const ConvShape&, const Tensor<double>&,
+                                 const Tensor<double>&);
+template Tensor<float> convolve(const Call<float>&, const ConvShape&, const Tensor<float>&,
+                                const Tensor<float>&);
 
 template <class F>
 void add_channel_bias(const Call<F>& call, const Tensor<F>& bias, Tensor<F>& y) {
-  if (bias.rank() != 1 || bias.dim(0) != y.dim(1)) refuse("a bias of shape {} for {} channels", to_string(bias.shape()), y.dim(1));
+  if (bias.rank() != 1 || bias.dim(0) != y.dim(1))
+    refuse("a bias of shape {} for {} channels", to_string(bias.shape()), y.dim(1));
   const AxisView view(y.shape(), 1);
   F* to = y.new_floats().data();
   const F* add = bias.floats().data();

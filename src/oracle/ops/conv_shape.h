@@ -15,7 +15,8 @@ struct ConvShape {
   ConvShape(const Node& node, const Shape& x, const Shape& w);
 };
 
-// For every position of the kernel, where the first window reads, which begins in the padding: [position][dimension].
+// For every position of the kernel, where the first window reads, which begins in the padding:
+// [position][dimension].
 std::vector<std::int64_t> tap_offsets(const Shape& kernel, const Shape& dilations, const Shape& pads);
 
 template <class F>

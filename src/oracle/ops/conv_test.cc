@@ -17,7 +17,8 @@ using Ints = std::vector<std::int64_t>;
 // Values that differ everywhere, exact in float.
 TestTensor ramp(Shape shape, int salt) {
   std::vector<double> values(static_cast<std::size_t>(element_count(shape)));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>((i * 7 + static_cast<std::size_t>(salt) * 13) % 29) - 14;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<double>((i * 7 + static_cast<std::size_t>(salt) * 13) % 29) - 14;
   return floats(std::move(shape), std::move(values));
 }
 
@@ -27,9 +28,12 @@ struct Case {
 };
 
 const std::vector<Case> kCases = {
-    {2, 3, 7, 9, 4, 3, 3, 1, {1, 1}, {1, 1, 1, 1}, {1, 1}},   {1, 4, 8, 5, 6, 3, 2, 2, {2, 1}, {0, 1, 2, 0}, {1, 2}},
-    {2, 5, 11, 13, 5, 3, 3, 5, {2, 3}, {1, 2, 0, 1}, {2, 1}}, {1, 40, 6, 6, 33, 3, 3, 1, {1, 1}, {1, 1, 1, 1}, {1, 1}},
-    {3, 2, 4, 4, 3, 1, 1, 1, {1, 1}, {0, 0, 0, 0}, {1, 1}},   {1, 1, 3, 300, 1, 2, 5, 1, {1, 2}, {0, 4, 1, 4}, {1, 1}},
+    {2, 3, 7, 9, 4, 3, 3, 1, {1, 1}, {1, 1, 1, 1}, {1, 1}},
+    {1, 4, 8, 5, 6, 3, 2, 2, {2, 1}, {0, 1, 2, 0}, {1, 2}},
+    {2, 5, 11, 13, 5, 3, 3, 5, {2, 3}, {1, 2, 0, 1}, {2, 1}},
+    {1, 40, 6, 6, 33, 3, 3, 1, {1, 1}, {1, 1, 1, 1}, {1, 1}},
+    {3, 2, 4, 4, 3, 1, 1, 1, {1, 1}, {0, 0, 0, 0}, {1, 1}},
+    {1, 1, 3, 300, 1, 2, 5, 1, {1, 2}, {0, 4, 1, 4}, {1, 1}},
 };
 
 std::map<std::string, Attribute> attributes_of(const Case& k) {
@@ -74,7 +78,8 @@ TEST(Conv, TransposedMatchesItsDefinition) {
     const OneNode node{"ConvTranspose", {x, w}, attributes};
     const Shape shape = run_shape(node);
     ASSERT_EQ(shape.size(), 4u);
-    EXPECT_EQ(shape[2], (k.h - 1) * k.strides[0] + (k.kh - 1) * k.dilations[0] + k.strides[0] - k.pads[0] - k.pads[2]);
+    EXPECT_EQ(shape[2],
+              (k.h - 1) * k.strides[0] + (k.kh - 1) * k.dilations[0] + k.strides[0] - k.pads[0] - k.pads[2]);
     std::vector<double> wanted(static_cast<std::size_t>(element_count(shape)));
     const std::int64_t in_per_group = k.c / k.groups, out_per_group = k.m / k.groups;
     for (std::int64_t n = 0; n < k.n; ++n)
@@ -97,22 +102,29 @@ TEST(Conv, TransposedMatchesItsDefinition) {
 }
 
 TEST(Conv, OneAndThreeDimensionsAndBias) {
-  const OneNode one{"Conv", {floats({1, 1, 4}, {1, 2, 3, 4}), floats({1, 1, 2}, {1, 10}), floats({1}, {100})}};
+  const OneNode one{"Conv",
+                    {floats({1, 1, 4}, {1, 2, 3, 4}), floats({1, 1, 2}, {1, 10}), floats({1}, {100})}};
   EXPECT_THAT(run_values(one), ElementsAre(121, 132, 143));
-  const OneNode three{"Conv", {floats({1, 1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), floats({1, 1, 2, 2, 2}, {1, 1, 1, 1, 1, 1, 1, 1})}};
+  const OneNode three{
+      "Conv",
+      {floats({1, 1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), floats({1, 1, 2, 2, 2}, {1, 1, 1, 1, 1, 1, 1, 1})}};
   EXPECT_THAT(run_values(three), ElementsAre(36));
 }
 
 TEST(Conv, ShapesThatDoNotFitAreRefused) {
   const TestTensor x = ramp({1, 4, 5, 5}, 1);
   EXPECT_THAT(refusal_of({"Conv", {x, ramp({2, 3, 3, 3}, 1)}}), HasSubstr("weights of shape [2,3,3,3]"));
-  EXPECT_THAT(refusal_of({"Conv", {x, ramp({3, 2, 3, 3}, 1)}, {{"group", std::int64_t{2}}}}), HasSubstr("2 groups"));
-  EXPECT_THAT(refusal_of({"Conv", {x, ramp({2, 4, 3, 3}, 1)}, {{"strides", Ints{0, 1}}}}), HasSubstr("strides"));
+  EXPECT_THAT(refusal_of({"Conv", {x, ramp({3, 2, 3, 3}, 1)}, {{"group", std::int64_t{2}}}}),
+              HasSubstr("2 groups"));
+  EXPECT_THAT(refusal_of({"Conv", {x, ramp({2, 4, 3, 3}, 1)}, {{"strides", Ints{0, 1}}}}),
+              HasSubstr("strides"));
   EXPECT_THAT(refusal_of({"Conv", {x, ramp({2, 4, 3, 3}, 1)}, {{"pads", Ints{1, 1}}}}), HasSubstr("pads"));
   EXPECT_THAT(refusal_of({"Conv", {x, ramp({2, 4, 3, 3}, 1), floats({3}, {1, 2, 3})}}), HasSubstr("bias"));
-  EXPECT_THAT(refusal_of({"Conv", {x, ramp({2, 4, 3, 3}, 1)}, {{"pads", Ints(4, std::int64_t{1} << 30)}}}), HasSubstr("too large"));
+  EXPECT_THAT(refusal_of({"Conv", {x, ramp({2, 4, 3, 3}, 1)}, {{"pads", Ints(4, std::int64_t{1} << 30)}}}),
+              HasSubstr("too large"));
   EXPECT_THAT(refusal_of({"Conv", {floats({2}, {1, 2}), floats({2}, {1, 2})}}), HasSubstr("spatial"));
-  EXPECT_THAT(refusal_of({"ConvTranspose", {x, ramp({4, 2, 3, 3}, 1)}, {{"pads", Ints{9, 9, 9, 9}}}}), HasSubstr("negative"));
+  EXPECT_THAT(refusal_of({"ConvTranspose", {x, ramp({4, 2, 3, 3}, 1)}, {{"pads", Ints{9, 9, 9, 9}}}}),
+              HasSubstr("negative"));
   EXPECT_EQ(run_shape({"Conv", {x, ramp({2, 4, 7, 7}, 1)}}), (Shape{1, 2, 0, 0}));
 }
 
@@ -127,11 +139,13 @@ TEST(Pool, NaNAndPaddingInMaxima) {
 
 TEST(Pool, CeilModeAndCountedPadding) {
   const TestTensor x = floats({1, 1, 5}, {1, 2, 3, 4, 5});
-  std::map<std::string, Attribute> window = {{"kernel_shape", Ints{2}}, {"strides", Ints{2}}, {"ceil_mode", std::int64_t{1}}};
+  std::map<std::string, Attribute> window = {
+      {"kernel_shape", Ints{2}}, {"strides", Ints{2}}, {"ceil_mode", std::int64_t{1}}};
   EXPECT_THAT(run_values({"AveragePool", {x}, window}), ElementsAre(1.5, 3.5, 5));
   window["ceil_mode"] = std::int64_t{0};
   EXPECT_THAT(run_values({"AveragePool", {x}, window}), ElementsAre(1.5, 3.5));
-  const std::map<std::string, Attribute> padded = {{"kernel_shape", Ints{3}}, {"pads", Ints{1, 1}}, {"count_include_pad", std::int64_t{1}}};
+  const std::map<std::string, Attribute> padded = {
+      {"kernel_shape", Ints{3}}, {"pads", Ints{1, 1}}, {"count_include_pad", std::int64_t{1}}};
   EXPECT_THAT(run_values({"AveragePool", {x}, padded}), ElementsAre(1, 2, 3, 4, 3));
   EXPECT_THAT(refusal_of({"MaxPool", {x}}), HasSubstr("kernel_shape"));
 }
@@ -147,16 +161,22 @@ TEST(Product, MatMulBroadcastsBatchesAndTakesVectors) {
 }
 
 TEST(Product, GemmScalesTransposesAndAdds) {
-  const std::map<std::string, Attribute> all = {{"transA", std::int64_t{1}}, {"transB", std::int64_t{1}}, {"alpha", 2.0f}, {"beta", 0.5f}};
-  const OneNode node{"Gemm", {floats({2, 1}, {1, 2}), floats({3, 2}, {1, 1, 2, 2, 3, 3}), floats({3}, {10, 20, 30})}, all};
+  const std::map<std::string, Attribute> all = {
+      {"transA", std::int64_t{1}}, {"transB", std::int64_t{1}}, {"alpha", 2.0f}, {"beta", 0.5f}};
+  const OneNode node{
+      "Gemm", {floats({2, 1}, {1, 2}), floats({3, 2}, {1, 1, 2, 2, 3, 3}), floats({3}, {10, 20, 30})}, all};
   EXPECT_THAT(run_values(node), ElementsAre(11, 22, 33));
-  EXPECT_THAT(refusal_of({"Gemm", {floats({1, 1}, {1}), floats({1, 1}, {1}), floats({2, 1}, {1, 2})}}), HasSubstr("broadcast"));
+  EXPECT_THAT(refusal_of({"Gemm", {floats({1, 1}, {1}), floats({1, 1}, {1}), floats({2, 1}, {1, 2})}}),
+              HasSubstr("broadcast"));
   EXPECT_THAT(refusal_of({"Gemm", {floats({1}, {1}), floats({1, 1}, {1})}}), HasSubstr("matrix"));
 }
 
 TEST(Product, EinsumOfManyForms) {
-  auto equation = [](const char* text) { return std::map<std::string, Attribute>{{"equation", std::string(text)}}; };
-  const TestTensor a = floats({2, 3}, {1, 2, 3, 4, 5, 6}), b = floats({3, 2}, {1, 0, 0, 1, 1, 1}), c = floats({2}, {10, 100});
+  auto equation = [](const char* text) {
+    return std::map<std::string, Attribute>{{"equation", std::string(text)}};
+  };
+  const TestTensor a = floats({2, 3}, {1, 2, 3, 4, 5, 6}), b = floats({3, 2}, {1, 0, 0, 1, 1, 1}),
+                   c = floats({2}, {10, 100});
   EXPECT_THAT(run_values({"Einsum", {a, b}, equation("ij,jk->ik")}), ElementsAre(4, 5, 10, 11));
   EXPECT_THAT(run_values({"Einsum", {a, b}, equation("ij,jk")}), ElementsAre(4, 5, 10, 11));
   EXPECT_THAT(run_values({"Einsum", {a, b, c}, equation("ij,jk,k->i")}), ElementsAre(540, 1200));
@@ -171,9 +191,14 @@ TEST(Product, EinsumOfManyForms) {
 }
 
 TEST(Quantize, SaturatesAndRoundsHalfToEven) {
-  const OneNode node{"QuantizeLinear", {floats({5}, {0.5, 1.5, -3, 400, kNaN}), floats({}, {1}), {DType::kUInt8, {}, {0}}}};
+  const OneNode node{"QuantizeLinear",
+                     {floats({5}, {0.5, 1.5, -3, 400, kNaN}), floats({}, {1}), {DType::kUInt8, {}, {0}}}};
   EXPECT_THAT(run_values(node), ElementsAre(0, 2, 0, 255, 0));
-  const OneNode product{"MatMulInteger", {{DType::kUInt8, {1, 2}, {10, 20}}, {DType::kInt8, {2, 1}, {-1, 2}}, {DType::kUInt8, {}, {10}}, {DType::kInt8, {}, {1}}}};
+  const OneNode product{"MatMulInteger",
+                        {{DType::kUInt8, {1, 2}, {10, 20}},
+                         {DType::kInt8, {2, 1}, {-1, 2}},
+                         {DType::kUInt8, {}, {10}},
+                         {DType::kInt8, {}, {1}}}};
   EXPECT_THAT(run_values(product), ElementsAre(10));
 }
 

@@ -9,12 +9,15 @@ namespace kforge {
 // Determinants of the last two axes, by elimination with the largest pivot.
 KF_ORACLE_OPERATOR(Det) {
   const Tensor<F>& x = call.in(0);
-  if (x.rank() < 2 || x.dim(x.rank() - 1) != x.dim(x.rank() - 2)) refuse("shape {} has no square matrices", to_string(x.shape()));
+  if (x.rank() < 2 || x.dim(x.rank() - 1) != x.dim(x.rank() - 2))
+    refuse("shape {} has no square matrices", to_string(x.shape()));
   const std::int64_t n = x.dim(x.rank() - 1);
   Tensor<F> y(x.dtype(), Shape(x.shape().begin(), x.shape().end() - 2));
   for (std::int64_t m = 0; m < y.size(); ++m) {
     std::vector<F> a(x.floats().begin() + m * n * n, x.floats().begin() + (m + 1) * n * n);
-    auto at = [&](std::int64_t row, std::int64_t column) -> F& { return a[static_cast<std::size_t>(row * n + column)]; };
+    auto at = [&](std::int64_t row, std::int64_t column) -> F& {
+      return a[static_cast<std::size_t>(row * n + column)];
+    };
     F det = 1;
     for (std::int64_t k = 0; k < n && det != 0; ++k) {
       std::int64_t pivot = k;

@@ -1,4 +1,5 @@
-// Dropout. What it drops in training is random, so only the forms that drop nothing have a value to compare with.
+// Dropout. What it drops in training is random, so only the forms that drop nothing have a value to compare
+// with.
 #include "oracle/call.h"
 
 namespace kforge {

@@ -1,5 +1,6 @@
-// Einsum. Operands are contracted from left to right, each time as a batch of matrix products: labels are sorted
-// into batch (in both operands and still needed), rows (left only), columns (right only) and summed ones.
+// Einsum. Operands are contracted from left to right, each time as a batch of matrix products: labels are
+// sorted into batch (in both operands and still needed), rows (left only), columns (right only) and summed
+// ones.
 #include <algorithm>
 #include <map>
 
@@ -33,16 +34,20 @@ Equation parse(std::string text, const std::vector<std::int64_t>& ranks) {
   const auto arrow = text.find("->");
   std::vector<std::string> terms(1);
   for (char c : text.substr(0, arrow)) {
-    if (c == ',') terms.emplace_back();
-    else terms.back() += c;
+    if (c == ',')
+      terms.emplace_back();
+    else
+      terms.back() += c;
   }
-  if (terms.size() != ranks.size()) refuse("the equation has {} terms for {} inputs", terms.size(), ranks.size());
+  if (terms.size() != ranks.size())
+    refuse("the equation has {} terms for {} inputs", terms.size(), ranks.size());
   std::int64_t ellipsis_axes = 0;
   auto expand = [&](const std::string& term, std::int64_t axes) {
     Labels labels;
     for (std::size_t i = 0; i < term.size(); ++i) {
       if (term.compare(i, 3, "...") == 0) {
-        for (std::int64_t a = ellipsis_axes - axes; a < ellipsis_axes; ++a) labels += static_cast<char>(kFirstEllipsisLabel + a);
+        for (std::int64_t a = ellipsis_axes - axes; a < ellipsis_axes; ++a)
+          labels += static_cast<char>(kFirstEllipsisLabel + a);
         i += 2;
       } else if (std::isalpha(static_cast<unsigned char>(term[i]))) {
         labels += term[i];
@@ -88,7 +93,8 @@ Labelled<F> take_diagonals(const Labels& labels, const Tensor<F>& x, int threads
       shape.push_back(x.shape()[d]);
       steps.push_back(strides[d]);
     } else {
-      if (shape[seen] != x.shape()[d]) refuse("label {} stands for {} and {}", labels[d], shape[seen], x.shape()[d]);
+      if (shape[seen] != x.shape()[d])
+        refuse("label {} stands for {} and {}", labels[d], shape[seen], x.shape()[d]);
       steps[seen] += strides[d];
     }
   }
@@ -116,8 +122,10 @@ Labelled<F> sum_out(const Call<F>& call, const Labelled<F>& x, const Labels& nee
   std::vector<std::int64_t> axes;
   Labels kept;
   for (std::size_t d = 0; d < x.labels.size(); ++d) {
-    if (needed.find(x.labels[d]) == Labels::npos) axes.push_back(static_cast<std::int64_t>(d));
-    else kept += x.labels[d];
+    if (needed.find(x.labels[d]) == Labels::npos)
+      axes.push_back(static_cast<std::int64_t>(d));
+    else
+      kept += x.labels[d];
   }
   if (axes.empty()) return x;
   node.attributes["axes"] = axes;
@@ -133,7 +141,8 @@ Labelled<F> contract(const Call<F>& call, const Labelled<F>& a, const Labelled<F
   for (const auto* side : {&a, &b})
     for (std::size_t d = 0; d < side->labels.size(); ++d) {
       std::int64_t& dim = dims.try_emplace(side->labels[d], side->tensor.shape()[d]).first->second;
-      if (dim == 1) dim = side->tensor.shape()[d];
+      if (dim == 1)
+        dim = side->tensor.shape()[d];
       else if (side->tensor.shape()[d] != 1 && side->tensor.shape()[d] != dim)
         refuse("a label stands for {} and for {}", dim, side->tensor.shape()[d]);
     }
@@ -147,6 +156,7 @@ Labelled<F> contract(const Call<F>& call, const Labelled<F>& a, const Labelled<F
     const Tensor<F> t = arranged(x, order, call.threads);
     Shape shape;
     for (char label : order) shape.push_back(dims[label]);
+    if (t.shape() == shape) return t;
     return strided_copy(t, shape, 0, broadcast_strides(t.shape(), shape), call.threads);
   };
   auto product = [&](const Labels& labels) {
@@ -186,7 +196,8 @@ KF_ORACLE_OPERATOR(Einsum) {
   for (std::size_t i = 0; i < equation.output.size(); ++i) {
     const char label = equation.output[i];
     if (equation.output.find(label) != i) refuse("the result has a label twice");
-    if (label >= ' ' && result.labels.find(label) == Labels::npos) refuse("the result has the label {}, which no input has", label);
+    if (label >= ' ' && result.labels.find(label) == Labels::npos)
+      refuse("the result has the label {}, which no input has", label);
   }
   return {arranged(result, equation.output, call.threads)};
 }

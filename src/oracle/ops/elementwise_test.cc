@@ -1,4 +1,5 @@
-// Elementwise operators beyond what ONNX's own tests cover: NaN and infinities, integers that wrap, broadcasting.
+// Elementwise operators beyond what ONNX's own tests cover: NaN and infinities, integers that wrap,
+// broadcasting.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +46,8 @@ TEST(Elementwise, ActivationsDoNotOverflow) {
 TEST(Elementwise, GeluKeepsItsDigitsFarFromZero) {
   const double x = -10, exact = 0.5 * x * std::erfc(10 / std::sqrt(2.0));
   EXPECT_NEAR(run_values({"Gelu", {floats({1}, {x})}})[0] / exact, 1, 1e-14);
-  EXPECT_THAT(refusal_of({"Gelu", {floats({1}, {1})}, {{"approximate", std::string("cubic")}}}), HasSubstr("cubic"));
+  EXPECT_THAT(refusal_of({"Gelu", {floats({1}, {1})}, {{"approximate", std::string("cubic")}}}),
+              HasSubstr("cubic"));
 }
 
 TEST(Elementwise, GeluByTanhDiffersFromTheExactOne) {
@@ -57,7 +59,8 @@ TEST(Elementwise, GeluByTanhDiffersFromTheExactOne) {
 TEST(Elementwise, IntegersWrapToTheirType) {
   const TestTensor a{DType::kInt8, {2}, {127, -128}}, b{DType::kInt8, {2}, {1, -1}};
   EXPECT_THAT(run_values({"Add", {a, b}}), ElementsAre(-128, 127));
-  EXPECT_THAT(run_values({"Mul", {{DType::kUInt8, {1}, {200}}, {DType::kUInt8, {1}, {2}}}}), ElementsAre(144));
+  EXPECT_THAT(run_values({"Mul", {{DType::kUInt8, {1}, {200}}, {DType::kUInt8, {1}, {2}}}}),
+              ElementsAre(144));
   EXPECT_THAT(run_values({"Neg", {{DType::kInt8, {1}, {-128}}}}), ElementsAre(-128));
   EXPECT_THAT(run_values({"Div", {a, b}}), ElementsAre(127, -128));
 }
@@ -72,7 +75,8 @@ TEST(Elementwise, IntegerDivisionGoesTowardsZeroAndModFollowsTheDivisor) {
 TEST(Elementwise, IntegerDivisionByZeroIsRefused) {
   for (const char* op : {"Div", "Mod"}) {
     EXPECT_THAT(refusal_of({op, {int64s({1}, {1}), int64s({1}, {0})}}), HasSubstr("divided by zero"));
-    EXPECT_THAT(refusal_of({op, {{DType::kUInt64, {1}, {1}}, {DType::kUInt64, {1}, {0}}}}), HasSubstr("divided by zero"));
+    EXPECT_THAT(refusal_of({op, {{DType::kUInt64, {1}, {1}}, {DType::kUInt64, {1}, {0}}}}),
+                HasSubstr("divided by zero"));
   }
   EXPECT_THAT(refusal_of({"Pow", {int64s({1}, {0}), int64s({1}, {-1})}}), HasSubstr("negative power"));
 }
@@ -106,12 +110,14 @@ TEST(Elementwise, OperandsOfDifferentTypesAreRefused) {
 
 TEST(Elementwise, ShiftsByTheWidthOrMoreGiveZero) {
   const TestTensor x{DType::kUInt8, {3}, {255, 255, 1}}, by{DType::kUInt8, {3}, {4, 200, 8}};
-  EXPECT_THAT(run_values({"BitShift", {x, by}, {{"direction", std::string("LEFT")}}}), ElementsAre(240, 0, 0));
+  EXPECT_THAT(run_values({"BitShift", {x, by}, {{"direction", std::string("LEFT")}}}),
+              ElementsAre(240, 0, 0));
   EXPECT_THAT(refusal_of({"BitShift", {x, by}}), HasSubstr("direction"));
 }
 
 TEST(Elementwise, CastsRoundNarrowFloatsInBothPrecisions) {
-  const std::map<std::string, Attribute> to_bf16 = {{"to", std::int64_t{16}}}, to_fp16 = {{"to", std::int64_t{10}}};
+  const std::map<std::string, Attribute> to_bf16 = {{"to", std::int64_t{16}}},
+                                         to_fp16 = {{"to", std::int64_t{10}}};
   const TestTensor x = floats({2}, {1.0 + 1.0 / 256, 1e6});
   EXPECT_THAT(run_values({"Cast", {x}, to_bf16}), ElementsAre(1, 999424));
   EXPECT_THAT(run_values({"Cast", {x}, to_bf16}, 0, Precision::kFp32), ElementsAre(1, 999424));

@@ -18,13 +18,17 @@ KF_ORACLE_OPERATOR(Shape) {
   return {Tensor<F>(DType::kInt64, {count}, std::move(dims))};
 }
 
-KF_ORACLE_OPERATOR(Size) { return {Tensor<F>(DType::kInt64, {}, std::vector<std::int64_t>{call.in(0).size()})}; }
+KF_ORACLE_OPERATOR(Size) {
+  return {Tensor<F>(DType::kInt64, {}, std::vector<std::int64_t>{call.in(0).size()})};
+}
 
 KF_ORACLE_OPERATOR(Constant) {
   const Node& node = call.node;
   if (const ConstantTensor* value = node.tensor_attr("value")) return {Tensor<F>::from_constant(*value)};
-  if (node.has_attr("value_int")) return {Tensor<F>(DType::kInt64, {}, std::vector<std::int64_t>{node.int_attr("value_int", 0)})};
-  if (node.has_attr("value_float")) return {Tensor<F>(DType::kFloat32, {}, std::vector<F>{call.float_attr("value_float", 0)})};
+  if (node.has_attr("value_int"))
+    return {Tensor<F>(DType::kInt64, {}, std::vector<std::int64_t>{node.int_attr("value_int", 0)})};
+  if (node.has_attr("value_float"))
+    return {Tensor<F>(DType::kFloat32, {}, std::vector<F>{call.float_attr("value_float", 0)})};
   if (node.has_attr("value_ints")) {
     auto values = node.ints_attr("value_ints");
     const auto count = static_cast<std::int64_t>(values.size());
@@ -32,7 +36,8 @@ KF_ORACLE_OPERATOR(Constant) {
   }
   if (node.has_attr("value_floats")) {
     const auto values = node.floats_attr("value_floats");
-    return {Tensor<F>(DType::kFloat32, {static_cast<std::int64_t>(values.size())}, std::vector<F>(values.begin(), values.end()))};
+    return {Tensor<F>(DType::kFloat32, {static_cast<std::int64_t>(values.size())},
+                      std::vector<F>(values.begin(), values.end()))};
   }
   refuse_unsupported("a constant that is no tensor of numbers");
 }
@@ -48,23 +53,28 @@ KF_ORACLE_OPERATOR(ConstantOfShape) {
 
 KF_ORACLE_OPERATOR(Range) {
   const DType dtype = call.in(0).dtype();
-  if (call.in(1).dtype() != dtype || call.in(2).dtype() != dtype) refuse("start, limit and delta have different types");
+  if (call.in(1).dtype() != dtype || call.in(2).dtype() != dtype)
+    refuse("start, limit and delta have different types");
   auto counted = [](double count) {
     if (!(count < static_cast<double>(kMaxElements))) refuse("a range of {} elements is too large", count);
     return std::max<std::int64_t>(0, static_cast<std::int64_t>(count));
   };
   if (call.in(0).has_floats()) {
     const F start = call.scalar_float(0), limit = call.scalar_float(1), delta = call.scalar_float(2);
-    Tensor<F> y(dtype, {counted(std::ceil((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta)))});
-    for (std::int64_t i = 0; i < y.size(); ++i) y.new_floats()[static_cast<std::size_t>(i)] = start + static_cast<F>(i) * delta;
+    Tensor<F> y(dtype, {counted(std::ceil((static_cast<double>(limit) - static_cast<double>(start)) /
+                                          static_cast<double>(delta)))});
+    for (std::int64_t i = 0; i < y.size(); ++i)
+      y.new_floats()[static_cast<std::size_t>(i)] = start + static_cast<F>(i) * delta;
     return {y};
   }
   const std::int64_t start = call.scalar_int(0), limit = call.scalar_int(1), delta = call.scalar_int(2);
   if (delta == 0) refuse("the step of a range is zero");
-  Tensor<F> y(dtype, {counted(std::ceil((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta)))});
+  Tensor<F> y(dtype, {counted(std::ceil((static_cast<double>(limit) - static_cast<double>(start)) /
+                                        static_cast<double>(delta)))});
   for (std::int64_t i = 0; i < y.size(); ++i)
-    y.new_ints()[static_cast<std::size_t>(i)] =
-        wrap_to(dtype, static_cast<std::int64_t>(static_cast<std::uint64_t>(start) + static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(delta)));
+    y.new_ints()[static_cast<std::size_t>(i)] = wrap_to(
+        dtype, static_cast<std::int64_t>(static_cast<std::uint64_t>(start) +
+                                         static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(delta)));
   return {y};
 }
 
@@ -75,8 +85,10 @@ KF_ORACLE_OPERATOR(EyeLike) {
   const std::int64_t k = std::clamp(call.int_attr("k", 0), -x.dim(0), x.dim(1));
   for (std::int64_t row = std::max<std::int64_t>(0, -k); row < x.dim(0) && row + k < x.dim(1); ++row) {
     const auto at = static_cast<std::size_t>(row * x.dim(1) + row + k);
-    if (y.has_floats()) y.new_floats()[at] = 1;
-    else y.new_ints()[at] = 1;
+    if (y.has_floats())
+      y.new_floats()[at] = 1;
+    else
+      y.new_ints()[at] = 1;
   }
   return {y};
 }
@@ -85,7 +97,8 @@ KF_ORACLE_OPERATOR(EyeLike) {
 KF_ORACLE_OPERATOR(OneHot) {
   const Tensor<F>& values = call.in(2);
   if (values.size() != 2) refuse("values has {} elements instead of two", values.size());
-  const Tensor<F> indices = cast(call, call.in(0), DType::kInt64), depths = cast(call, call.in(1), DType::kInt64);
+  const Tensor<F> indices = cast(call, call.in(0), DType::kInt64),
+                  depths = cast(call, call.in(1), DType::kInt64);
   if (depths.size() != 1) refuse("depth has {} elements instead of one", depths.size());
   const std::int64_t depth = depths.ints()[0];
   std::int64_t axis = call.int_attr("axis", -1);
@@ -100,11 +113,14 @@ KF_ORACLE_OPERATOR(OneHot) {
       std::int64_t index = indices.ints()[static_cast<std::size_t>(i)];
       if (index < -depth || index >= depth) continue;
       if (index < 0) index += depth;
-      to[static_cast<std::size_t>((i / view.inner * depth + index) * view.inner + i % view.inner)] = off_on[1];
+      to[static_cast<std::size_t>((i / view.inner * depth + index) * view.inner + i % view.inner)] =
+          off_on[1];
     }
   };
-  if (values.has_floats()) fill(values.floats(), y.new_floats());
-  else fill(values.ints(), y.new_ints());
+  if (values.has_floats())
+    fill(values.floats(), y.new_floats());
+  else
+    fill(values.ints(), y.new_ints());
   return {y};
 }
 

@@ -36,15 +36,31 @@ Outputs<F> bits(const Call<F>& call, const Fn& fn) {
 
 }  // namespace
 
-KF_ORACLE_OPERATOR(Equal) { return compare(call, [](const auto& x, const auto& y) { return x == y; }); }
-KF_ORACLE_OPERATOR(Less) { return compare(call, [](const auto& x, const auto& y) { return x < y; }); }
-KF_ORACLE_OPERATOR(LessOrEqual) { return compare(call, [](const auto& x, const auto& y) { return x <= y; }); }
-KF_ORACLE_OPERATOR(Greater) { return compare(call, [](const auto& x, const auto& y) { return x > y; }); }
-KF_ORACLE_OPERATOR(GreaterOrEqual) { return compare(call, [](const auto& x, const auto& y) { return x >= y; }); }
+KF_ORACLE_OPERATOR(Equal) {
+  return compare(call, [](const auto& x, const auto& y) { return x == y; });
+}
+KF_ORACLE_OPERATOR(Less) {
+  return compare(call, [](const auto& x, const auto& y) { return x < y; });
+}
+KF_ORACLE_OPERATOR(LessOrEqual) {
+  return compare(call, [](const auto& x, const auto& y) { return x <= y; });
+}
+KF_ORACLE_OPERATOR(Greater) {
+  return compare(call, [](const auto& x, const auto& y) { return x > y; });
+}
+KF_ORACLE_OPERATOR(GreaterOrEqual) {
+  return compare(call, [](const auto& x, const auto& y) { return x >= y; });
+}
 
-KF_ORACLE_OPERATOR(And) { return bits(call, [](std::int64_t x, std::int64_t y) { return x & y; }); }
-KF_ORACLE_OPERATOR(Or) { return bits(call, [](std::int64_t x, std::int64_t y) { return x | y; }); }
-KF_ORACLE_OPERATOR(Xor) { return bits(call, [](std::int64_t x, std::int64_t y) { return x ^ y; }); }
+KF_ORACLE_OPERATOR(And) {
+  return bits(call, [](std::int64_t x, std::int64_t y) { return x & y; });
+}
+KF_ORACLE_OPERATOR(Or) {
+  return bits(call, [](std::int64_t x, std::int64_t y) { return x | y; });
+}
+KF_ORACLE_OPERATOR(Xor) {
+  return bits(call, [](std::int64_t x, std::int64_t y) { return x ^ y; });
+}
 // On integers; And, Or and Xor are the same on bools, whose elements are 0 or 1.
 KF_ORACLE_OPERATOR(BitwiseAnd) { return op_And(call); }
 KF_ORACLE_OPERATOR(BitwiseOr) { return op_Or(call); }
@@ -53,7 +69,8 @@ KF_ORACLE_OPERATOR(BitwiseXor) { return op_Xor(call); }
 // Bits that leave the type are lost; a shift by its width or more gives zero.
 KF_ORACLE_OPERATOR(BitShift) {
   const std::string direction = call.node.string_attr("direction", "");
-  if (direction != "LEFT" && direction != "RIGHT") refuse("direction is \"{}\", not \"LEFT\" or \"RIGHT\"", direction);
+  if (direction != "LEFT" && direction != "RIGHT")
+    refuse("direction is \"{}\", not \"LEFT\" or \"RIGHT\"", direction);
   const bool left = direction == "LEFT";
   return bits(call, [=](std::int64_t x, std::int64_t y) -> std::int64_t {
     const auto value = static_cast<std::uint64_t>(x), shift = static_cast<std::uint64_t>(y);
@@ -81,9 +98,12 @@ KF_ORACLE_OPERATOR(Where) {
       });
     });
   };
-  if (a.has_floats()) pick(a.floats(), b.floats(), r.new_floats());
-  else if (a.has_ints()) pick(a.ints(), b.ints(), r.new_ints());
-  else pick(a.strings(), b.strings(), r.new_strings());
+  if (a.has_floats())
+    pick(a.floats(), b.floats(), r.new_floats());
+  else if (a.has_ints())
+    pick(a.ints(), b.ints(), r.new_ints());
+  else
+    pick(a.strings(), b.strings(), r.new_strings());
   return {r};
 }
 

@@ -15,11 +15,15 @@ Tensor<F> negative_log_likelihood(const Call<F>& call, const Tensor<F>& log_prob
   if (log_prob.rank() < 2) refuse("shape {} has no classes", to_string(log_prob.shape()));
   Shape wanted = log_prob.shape();
   wanted.erase(wanted.begin() + 1);
-  if (labels.shape() != wanted) refuse("labels of shape {} for scores of shape {}", to_string(labels.shape()), to_string(log_prob.shape()));
+  if (labels.shape() != wanted)
+    refuse("labels of shape {} for scores of shape {}", to_string(labels.shape()),
+           to_string(log_prob.shape()));
   const AxisView view(log_prob.shape(), 1);
-  if (weights && weights->size() != view.length) refuse("{} weights for {} classes", weights->size(), view.length);
+  if (weights && weights->size() != view.length)
+    refuse("{} weights for {} classes", weights->size(), view.length);
   const std::string reduction = call.node.string_attr("reduction", "mean");
-  if (reduction != "mean" && reduction != "sum" && reduction != "none") refuse("reduction \"{}\" is unknown", reduction);
+  if (reduction != "mean" && reduction != "sum" && reduction != "none")
+    refuse("reduction \"{}\" is unknown", reduction);
   const bool ignores = call.node.has_attr("ignore_index");
   const std::int64_t ignored = call.int_attr("ignore_index", 0);
 

@@ -34,9 +34,11 @@ struct MatMulShape {
   std::vector<std::int64_t> matrices(const Shape& strides) const {
     std::vector<std::int64_t> indices(static_cast<std::size_t>(checked_count(batch)));
     const Walk<1> walk(batch, {strides});
-    walk.run(0, static_cast<std::int64_t>(indices.size()), [&](std::int64_t n, const auto& offsets, std::int64_t count) {
-      for (std::int64_t j = 0; j < count; ++j) indices[static_cast<std::size_t>(n + j)] = offsets[0] + j * walk.inner(0);
-    });
+    walk.run(0, static_cast<std::int64_t>(indices.size()),
+             [&](std::int64_t n, const auto& offsets, std::int64_t count) {
+               for (std::int64_t j = 0; j < count; ++j)
+                 indices[static_cast<std::size_t>(n + j)] = offsets[0] + j * walk.inner(0);
+             });
     return indices;
   }
 };
@@ -50,13 +52,19 @@ Tensor<F> matmul(const Call<F>& call, const Tensor<F>& a, const Tensor<F>& b) {
   const auto a_of = shape.matrices(shape.a_strides), b_of = shape.matrices(shape.b_strides);
   const auto batches = static_cast<std::int64_t>(a_of.size());
   Tensor<F> c(a.dtype(), shape.result);
-  auto index = [](const std::vector<std::int64_t>& of, std::int64_t n) { return of[static_cast<std::size_t>(n)]; };
+  auto index = [](const std::vector<std::int64_t>& of, std::int64_t n) {
+    return of[static_cast<std::size_t>(n)];
+  };
   if (a.has_floats()) {
     const F *left = a.floats().data(), *right = b.floats().data();
     multiply_matrices<F>(
         call.threads, batches, shape.size,
-        [&](std::int64_t n) { return MatrixView<F>{left + index(a_of, n) * rows * depth, depth, 1}; },
-        [&](std::int64_t n) { return MatrixView<F>{right + index(b_of, n) * depth * columns, columns, 1}; },
+        [&](std::int64_t n) {
+          return MatrixView<F>{left + index(a_of, n) * rows * depth, depth, 1};
+        },
+        [&](std::int64_t n) {
+          return MatrixView<F>{right + index(b_of, n) * depth * columns, columns, 1};
+        },
         c.new_floats().data());
     return c;
   }
@@ -70,9 +78,11 @@ Tensor<F> matmul(const Call<F>& call, const Tensor<F>& a, const Tensor<F>& b) {
       std::fill(sums.begin(), sums.end(), 0);
       for (std::int64_t k = 0; k < depth; ++k)
         for (std::int64_t j = 0; j < columns; ++j)
-          sums[static_cast<std::size_t>(j)] += static_cast<std::uint64_t>(x[k]) * static_cast<std::uint64_t>(y[k * columns + j]);
+          sums[static_cast<std::size_t>(j)] +=
+              static_cast<std::uint64_t>(x[k]) * static_cast<std::uint64_t>(y[k * columns + j]);
       for (std::int64_t j = 0; j < columns; ++j)
-        to[row * columns + j] = wrap_to(c.dtype(), static_cast<std::int64_t>(sums[static_cast<std::size_t>(j)]));
+        to[row * columns + j] =
+            wrap_to(c.dtype(), static_cast<std::int64_t>(sums[static_cast<std::size_t>(j)]));
     }
   });
   return c;
@@ -100,7 +110,9 @@ KF_ORACLE_OPERATOR(Gemm) {
   if (call.has(2)) broadcast_strides(call.in(2).shape(), y.shape());  // refuses a C that is larger
   if (!y.has_floats()) {
     auto scaled = [&](const Tensor<F>& x, F factor) {
-      return map_ints(call, x, [=](std::int64_t v) { return factor == 1 ? v : int_from_float(static_cast<double>(factor) * static_cast<double>(v)); });
+      return map_ints(call, x, [=](std::int64_t v) {
+        return factor == 1 ? v : int_from_float(static_cast<double>(factor) * static_cast<double>(v));
+      });
     };
     y = scaled(y, alpha);
     if (!call.has(2)) return {y};

@@ -59,7 +59,8 @@ KF_ORACLE_OPERATOR(Transpose) {
   std::vector<std::int64_t> sorted = order, every(x.shape().size());
   std::sort(sorted.begin(), sorted.end());
   std::iota(every.begin(), every.end(), 0);
-  if (sorted != every) refuse("perm {} is no order of the axes of shape {}", to_string(order), to_string(x.shape()));
+  if (sorted != every)
+    refuse("perm {} is no order of the axes of shape {}", to_string(order), to_string(x.shape()));
   return {transposed(x, order, call.threads)};
 }
 
@@ -76,7 +77,8 @@ KF_ORACLE_OPERATOR(Expand) {
 KF_ORACLE_OPERATOR(Tile) {
   const Tensor<F>& x = call.in(0);
   const auto& repeats = call.ints(1);
-  if (repeats.size() != x.shape().size()) refuse("{} repeats for shape {}", repeats.size(), to_string(x.shape()));
+  if (repeats.size() != x.shape().size())
+    refuse("{} repeats for shape {}", repeats.size(), to_string(x.shape()));
   const Shape strides = contiguous_strides(x.shape());
   Shape split, steps, result;
   for (std::size_t d = 0; d < repeats.size(); ++d) {
@@ -118,13 +120,15 @@ KF_ORACLE_OPERATOR(Split) {
   std::vector<std::int64_t> sizes = call.has(1) ? call.ints(1) : call.node.ints_attr("split");
   if (sizes.empty()) {
     const auto pieces = static_cast<std::int64_t>(call.node.outputs.size());
-    if (pieces == 0 || x.dim(axis) % pieces != 0) refuse("axis of {} is split into {} equal pieces", x.dim(axis), pieces);
+    if (pieces == 0 || x.dim(axis) % pieces != 0)
+      refuse("axis of {} is split into {} equal pieces", x.dim(axis), pieces);
     sizes.assign(static_cast<std::size_t>(pieces), x.dim(axis) / pieces);
   }
   Outputs<F> outputs;
   std::int64_t start = 0;
   for (std::int64_t size : sizes) {
-    if (size < 0 || size > x.dim(axis) - start) refuse("pieces {} do not fit an axis of {}", to_string(sizes), x.dim(axis));
+    if (size < 0 || size > x.dim(axis) - start)
+      refuse("pieces {} do not fit an axis of {}", to_string(sizes), x.dim(axis));
     Slice slice(x.shape());
     slice.take(axis, start, start + size, 1);
     outputs.push_back(strided_copy(x, slice.shape, slice.base, slice.strides, call.threads));
@@ -143,8 +147,8 @@ KF_ORACLE_OPERATOR(DepthToSpace) {
   const std::int64_t n = x.dim(0), c = x.dim(1) / (b * b), h = x.dim(2), w = x.dim(3);
   const bool depth_first = call.node.string_attr("mode", "DCR") == "DCR";
   const Tensor<F> split = depth_first ? x.reshaped({n, b, b, c, h, w}) : x.reshaped({n, c, b, b, h, w});
-  const std::vector<std::int64_t> order = depth_first ? std::vector<std::int64_t>{0, 3, 4, 1, 5, 2}
-                                                      : std::vector<std::int64_t>{0, 1, 4, 2, 5, 3};
+  const std::vector<std::int64_t> order =
+      depth_first ? std::vector<std::int64_t>{0, 3, 4, 1, 5, 2} : std::vector<std::int64_t>{0, 1, 4, 2, 5, 3};
   return {transposed(split, order, call.threads).reshaped({n, c, h * b, w * b})};
 }
 
@@ -154,7 +158,8 @@ KF_ORACLE_OPERATOR(SpaceToDepth) {
   if (x.rank() != 4 || b <= 0 || b > (1 << 15) || x.dim(2) % b != 0 || x.dim(3) % b != 0)
     refuse("shape {} does not divide into blocks of {}", to_string(x.shape()), b);
   const std::int64_t n = x.dim(0), c = x.dim(1), h = x.dim(2) / b, w = x.dim(3) / b;
-  return {transposed(x.reshaped({n, c, h, b, w, b}), {0, 3, 5, 1, 2, 4}, call.threads).reshaped({n, c * b * b, h, w})};
+  return {transposed(x.reshaped({n, c, h, b, w, b}), {0, 3, 5, 1, 2, 4}, call.threads)
+              .reshaped({n, c * b * b, h, w})};
 }
 
 KF_ORACLE_INSTANTIATE(Transpose)

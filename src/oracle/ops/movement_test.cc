@@ -25,7 +25,9 @@ TEST(Movement, SlicesWithNegativeStepsAndFarLimits) {
   EXPECT_THAT(slice(-1000, 1000, 3), ElementsAre(0, 3));
   EXPECT_THAT(slice(2, 2, 1), IsEmpty());
   EXPECT_THAT(slice(4, 0, -(std::int64_t{1} << 62)), ElementsAre(4));
-  EXPECT_THAT(refusal_of({"Slice", {kRow, int64s({1}, {0}), int64s({1}, {1}), int64s({1}, {0}), int64s({1}, {0})}}), HasSubstr("step"));
+  EXPECT_THAT(
+      refusal_of({"Slice", {kRow, int64s({1}, {0}), int64s({1}, {1}), int64s({1}, {0}), int64s({1}, {0})}}),
+      HasSubstr("step"));
   EXPECT_THAT(refusal_of({"Slice", {kRow, int64s({1}, {0}), int64s({2}, {1, 2})}}), HasSubstr("lengths"));
 }
 
@@ -43,7 +45,8 @@ TEST(Movement, TransposeAndTile) {
   const TestTensor x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
   EXPECT_THAT(run_values({"Transpose", {x}}), ElementsAre(1, 4, 2, 5, 3, 6));
   EXPECT_THAT(refusal_of({"Transpose", {x}, {{"perm", std::vector<std::int64_t>{0, 0}}}}), HasSubstr("perm"));
-  EXPECT_THAT(run_values({"Tile", {floats({1, 2}, {1, 2}), int64s({2}, {2, 2})}}), ElementsAre(1, 2, 1, 2, 1, 2, 1, 2));
+  EXPECT_THAT(run_values({"Tile", {floats({1, 2}, {1, 2}), int64s({2}, {2, 2})}}),
+              ElementsAre(1, 2, 1, 2, 1, 2, 1, 2));
   EXPECT_THAT(refusal_of({"Tile", {x, int64s({2}, {-1, 1})}}), HasSubstr("repeated -1"));
 }
 
@@ -66,46 +69,70 @@ TEST(Movement, SplitAndConcat) {
   EXPECT_THAT(refusal_of({"Split", {kRow, int64s({2}, {2, 2})}, {}, 2}), HasSubstr("do not fill"));
   EXPECT_THAT(refusal_of({"Split", {kRow, int64s({2}, {9, -4})}, {}, 2}), HasSubstr("do not fit"));
   EXPECT_THAT(refusal_of({"Split", {kRow}, {}, 2}), HasSubstr("equal pieces"));
-  EXPECT_THAT(run_values({"Concat", {floats({2, 1}, {1, 2}), floats({2, 2}, {3, 4, 5, 6})}, {{"axis", std::int64_t{1}}}}), ElementsAre(1, 3, 4, 2, 5, 6));
-  EXPECT_THAT(refusal_of({"Concat", {floats({2}, {1, 2}), floats({1, 1}, {3})}, {{"axis", std::int64_t{0}}}}), HasSubstr("joined"));
+  EXPECT_THAT(
+      run_values(
+          {"Concat", {floats({2, 1}, {1, 2}), floats({2, 2}, {3, 4, 5, 6})}, {{"axis", std::int64_t{1}}}}),
+      ElementsAre(1, 3, 4, 2, 5, 6));
+  EXPECT_THAT(refusal_of({"Concat", {floats({2}, {1, 2}), floats({1, 1}, {3})}, {{"axis", std::int64_t{0}}}}),
+              HasSubstr("joined"));
 }
 
 TEST(Movement, GathersTakeNegativeIndicesAndRefuseOthers) {
   EXPECT_THAT(run_values({"Gather", {kRow, int64s({2}, {-1, 1})}}), ElementsAre(4, 1));
   EXPECT_THAT(refusal_of({"Gather", {kRow, int64s({1}, {5})}}), HasSubstr("index 5"));
   EXPECT_THAT(refusal_of({"Gather", {kRow, int64s({1}, {-6})}}), HasSubstr("index -6"));
-  EXPECT_THAT(run_values({"GatherElements", {floats({2, 2}, {1, 2, 3, 4}), int64s({2, 1}, {1, -2})}, {{"axis", std::int64_t{1}}}}), ElementsAre(2, 3));
-  EXPECT_THAT(refusal_of({"GatherElements", {floats({2, 2}, {1, 2, 3, 4}), int64s({3, 1}, {0, 0, 0})}, {{"axis", std::int64_t{1}}}}), HasSubstr("indices of shape"));
+  EXPECT_THAT(run_values({"GatherElements",
+                          {floats({2, 2}, {1, 2, 3, 4}), int64s({2, 1}, {1, -2})},
+                          {{"axis", std::int64_t{1}}}}),
+              ElementsAre(2, 3));
+  EXPECT_THAT(refusal_of({"GatherElements",
+                          {floats({2, 2}, {1, 2, 3, 4}), int64s({3, 1}, {0, 0, 0})},
+                          {{"axis", std::int64_t{1}}}}),
+              HasSubstr("indices of shape"));
   EXPECT_THAT(refusal_of({"GatherND", {kRow, int64s({1, 2}, {0, 0})}}), HasSubstr("indices of shape"));
 }
 
 TEST(Movement, ScattersReduceInOrder) {
-  const TestTensor zeros = floats({3}, {0, 0, 0}), index = int64s({3}, {1, 1, -1}), updates = floats({3}, {5, 7, 9});
-  auto reduction = [](const char* name) { return std::map<std::string, Attribute>{{"reduction", std::string(name)}}; };
+  const TestTensor zeros = floats({3}, {0, 0, 0}), index = int64s({3}, {1, 1, -1}),
+                   updates = floats({3}, {5, 7, 9});
+  auto reduction = [](const char* name) {
+    return std::map<std::string, Attribute>{{"reduction", std::string(name)}};
+  };
   EXPECT_THAT(run_values({"ScatterElements", {zeros, index, updates}}), ElementsAre(0, 7, 9));
-  EXPECT_THAT(run_values({"ScatterElements", {zeros, index, updates}, reduction("add")}), ElementsAre(0, 12, 9));
-  EXPECT_THAT(run_values({"ScatterElements", {zeros, index, updates}, reduction("max")}), ElementsAre(0, 7, 9));
-  EXPECT_THAT(refusal_of({"ScatterElements", {zeros, int64s({1}, {3}), floats({1}, {1})}}), HasSubstr("index 3"));
+  EXPECT_THAT(run_values({"ScatterElements", {zeros, index, updates}, reduction("add")}),
+              ElementsAre(0, 12, 9));
+  EXPECT_THAT(run_values({"ScatterElements", {zeros, index, updates}, reduction("max")}),
+              ElementsAre(0, 7, 9));
+  EXPECT_THAT(refusal_of({"ScatterElements", {zeros, int64s({1}, {3}), floats({1}, {1})}}),
+              HasSubstr("index 3"));
   EXPECT_THAT(refusal_of({"ScatterElements", {zeros, index, updates}, reduction("xor")}), HasSubstr("xor"));
-  EXPECT_THAT(run_values({"ScatterND", {zeros, int64s({2, 1}, {2, 0}), floats({2}, {1, 2})}}), ElementsAre(2, 0, 1));
-  EXPECT_THAT(refusal_of({"ScatterND", {zeros, int64s({1, 1}, {7}), floats({1}, {1})}}), HasSubstr("index 7"));
+  EXPECT_THAT(run_values({"ScatterND", {zeros, int64s({2, 1}, {2, 0}), floats({2}, {1, 2})}}),
+              ElementsAre(2, 0, 1));
+  EXPECT_THAT(refusal_of({"ScatterND", {zeros, int64s({1, 1}, {7}), floats({1}, {1})}}),
+              HasSubstr("index 7"));
 }
 
 TEST(Movement, RangesOfEveryDirection) {
-  auto range = [](double start, double limit, double delta) { return OneNode{"Range", {int64s({}, {start}), int64s({}, {limit}), int64s({}, {delta})}}; };
+  auto range = [](double start, double limit, double delta) {
+    return OneNode{"Range", {int64s({}, {start}), int64s({}, {limit}), int64s({}, {delta})}};
+  };
   EXPECT_THAT(run_values(range(10, 4, -3)), ElementsAre(10, 7));
   EXPECT_EQ(run_shape(range(0, 5, -1)), (Shape{0}));
   EXPECT_THAT(refusal_of(range(0, 5, 0)), HasSubstr("zero"));
   EXPECT_THAT(refusal_of(range(0, 1e15, 1)), HasSubstr("too large"));
-  EXPECT_THAT(refusal_of({"Range", {floats({}, {0}), floats({}, {kInf}), floats({}, {1})}}), HasSubstr("too large"));
+  EXPECT_THAT(refusal_of({"Range", {floats({}, {0}), floats({}, {kInf}), floats({}, {1})}}),
+              HasSubstr("too large"));
 }
 
 TEST(Movement, AxesOutsideAreRefused) {
-  EXPECT_THAT(refusal_of({"Gather", {kRow, int64s({1}, {0})}, {{"axis", std::int64_t{1}}}}), HasSubstr("axis 1"));
+  EXPECT_THAT(refusal_of({"Gather", {kRow, int64s({1}, {0})}, {{"axis", std::int64_t{1}}}}),
+              HasSubstr("axis 1"));
   EXPECT_THAT(refusal_of({"Squeeze", {kRow, int64s({1}, {0})}}), HasSubstr("is not 1"));
   EXPECT_THAT(refusal_of({"Unsqueeze", {kRow, int64s({2}, {0, 0})}}), HasSubstr("named twice"));
   EXPECT_THAT(refusal_of({"Flatten", {kRow}, {{"axis", std::int64_t{2}}}}), HasSubstr("axis 2"));
-  EXPECT_THAT(refusal_of({"DepthToSpace", {floats({1, 3, 1, 1}, {1, 2, 3})}, {{"blocksize", std::int64_t{2}}}}), HasSubstr("blocks of 2"));
+  EXPECT_THAT(
+      refusal_of({"DepthToSpace", {floats({1, 3, 1, 1}, {1, 2, 3})}, {{"blocksize", std::int64_t{2}}}}),
+      HasSubstr("blocks of 2"));
 }
 
 }  // namespace

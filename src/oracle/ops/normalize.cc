@@ -32,7 +32,8 @@ Moments<F> moments_of(const F* x, std::int64_t pieces, std::int64_t step, std::i
 template <class F>
 const F* per_channel(const Call<F>& call, std::size_t input, std::int64_t channels) {
   const Tensor<F>& t = call.in(input);
-  if (t.size() != channels) refuse("input {} has shape {} where {} elements are needed", input, to_string(t.shape()), channels);
+  if (t.size() != channels)
+    refuse("input {} has shape {} where {} elements are needed", input, to_string(t.shape()), channels);
   return t.floats().data();
 }
 
@@ -50,7 +51,8 @@ struct ChannelView {
 
 }  // namespace
 
-// Inputs: X, scale, B, mean, var. In training mode the batch's own moments are used, and the running ones updated.
+// Inputs: X, scale, B, mean, var. In training mode the batch's own moments are used, and the running ones
+// updated.
 KF_ORACLE_OPERATOR(BatchNormalization) {
   const Tensor<F>& x = call.in(0);
   const bool one_axis = x.rank() == 1;  // N alone: one channel
@@ -59,7 +61,8 @@ KF_ORACLE_OPERATOR(BatchNormalization) {
   const F *mean = per_channel(call, 3, view.channels), *variance = per_channel(call, 4, view.channels);
   const F epsilon = call.float_attr("epsilon", 1e-5f), momentum = call.float_attr("momentum", 0.9f);
   const bool training = call.int_attr("training_mode", 0) != 0;
-  Tensor<F> y(x.dtype(), x.shape()), new_mean(call.in(3).dtype(), call.in(3).shape()), new_variance(call.in(4).dtype(), call.in(4).shape());
+  Tensor<F> y(x.dtype(), x.shape()), new_mean(call.in(3).dtype(), call.in(3).shape()),
+      new_variance(call.in(4).dtype(), call.in(4).shape());
   const F* from = x.floats().data();
   F* to = y.new_floats().data();
   call.parallel(view.channels, 8 * view.batch * view.pixels, [&](std::int64_t begin, std::int64_t end) {
@@ -67,8 +70,10 @@ KF_ORACLE_OPERATOR(BatchNormalization) {
       Moments<F> moments{mean[c], variance[c]};
       if (training) {
         moments = moments_of(from + c * view.pixels, view.batch, view.channels * view.pixels, view.pixels);
-        new_mean.new_floats()[static_cast<std::size_t>(c)] = mean[c] * momentum + moments.mean * (1 - momentum);
-        new_variance.new_floats()[static_cast<std::size_t>(c)] = variance[c] * momentum + moments.variance * (1 - momentum);
+        new_mean.new_floats()[static_cast<std::size_t>(c)] =
+            mean[c] * momentum + moments.mean * (1 - momentum);
+        new_variance.new_floats()[static_cast<std::size_t>(c)] =
+            variance[c] * momentum + moments.variance * (1 - momentum);
       }
       const F deviation = std::sqrt(moments.variance + epsilon);
       for (std::int64_t n = 0; n < view.batch; ++n)
@@ -88,10 +93,12 @@ KF_ORACLE_OPERATOR(GroupNormalization) {
   const Tensor<F>& x = call.in(0);
   const ChannelView view(x.shape());
   const std::int64_t groups = call.int_attr("num_groups", 0);
-  if (groups < 1 || view.channels % groups != 0) refuse("{} channels do not divide into {} groups", view.channels, groups);
+  if (groups < 1 || view.channels % groups != 0)
+    refuse("{} channels do not divide into {} groups", view.channels, groups);
   const std::int64_t per_group = view.channels / groups, parameters = call.in(1).size();
   const std::int64_t share = parameters == groups ? per_group : 1;  // channels that share a parameter
-  const F *scale = per_channel(call, 1, view.channels / share), *bias = per_channel(call, 2, view.channels / share);
+  const F *scale = per_channel(call, 1, view.channels / share),
+          *bias = per_channel(call, 2, view.channels / share);
   const F epsilon = call.float_attr("epsilon", 1e-5f);
   Tensor<F> y(x.dtype(), x.shape());
   const F* from = x.floats().data();
@@ -103,7 +110,8 @@ KF_ORACLE_OPERATOR(GroupNormalization) {
       const F deviation = std::sqrt(variance + epsilon);
       for (std::int64_t i = 0; i < length; ++i) {
         const std::int64_t channel = g % groups * per_group + i / view.pixels;
-        to[g * length + i] = (from[g * length + i] - mean) / deviation * scale[channel / share] + bias[channel / share];
+        to[g * length + i] =
+            (from[g * length + i] - mean) / deviation * scale[channel / share] + bias[channel / share];
       }
     }
   });
@@ -130,14 +138,16 @@ KF_ORACLE_OPERATOR(LayerNormalization) {
   const F epsilon = call.float_attr("epsilon", 1e-5f);
   Tensor<F> normal(x.dtype(), x.shape()), mean(x.dtype(), outer), inverse(x.dtype(), outer);
   const F* from = x.floats().data();
-  F *to = normal.new_floats().data(), *means = mean.new_floats().data(), *inverses = inverse.new_floats().data();
+  F *to = normal.new_floats().data(), *means = mean.new_floats().data(),
+    *inverses = inverse.new_floats().data();
   call.parallel(rows, 8 * length, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t r = begin; r < end; ++r) {
       const auto moments = moments_of(from + r * length, 1, 0, length);
       const F deviation = std::sqrt(moments.variance + epsilon);
       means[r] = moments.mean;
       inverses[r] = 1 / deviation;
-      for (std::int64_t i = 0; i < length; ++i) to[r * length + i] = (from[r * length + i] - moments.mean) / deviation;
+      for (std::int64_t i = 0; i < length; ++i)
+        to[r * length + i] = (from[r * length + i] - moments.mean) / deviation;
     }
   });
   auto fits = [&](std::size_t input) { broadcast_strides(call.in(input).shape(), x.shape()); };
@@ -190,7 +200,8 @@ KF_ORACLE_OPERATOR(LpNormalization) {
         norm += p == 1 ? std::fabs(value) : value * value;
       }
       if (p == 2) norm = std::sqrt(norm);
-      for (std::int64_t k = 0; k < view.length; ++k) to[start + k * view.inner] = from[start + k * view.inner] / norm;
+      for (std::int64_t k = 0; k < view.length; ++k)
+        to[start + k * view.inner] = from[start + k * view.inner] / norm;
     }
   });
   return {y};
@@ -202,7 +213,9 @@ KF_ORACLE_OPERATOR(MeanVarianceNormalization) {
   auto axes = call.node.ints_attr("axes");
   if (axes.empty()) axes = {0, 2, 3};
   node.attributes["axes"] = axes;
-  auto mean_of = [&](const Tensor<F>& t) { return op_ReduceMean(Call<F>{node, {&t}, call.threads, call.scope})[0]; };
+  auto mean_of = [&](const Tensor<F>& t) {
+    return op_ReduceMean(Call<F>{node, {&t}, call.threads, call.scope})[0];
+  };
   const Tensor<F>& x = call.in(0);
   const Tensor<F> centred = combine_floats(call, x, mean_of(x), [](F v, F mean) { return v - mean; });
   const Tensor<F> variance = mean_of(map_floats(call, centred, [](F v) { return v * v; }));
@@ -215,7 +228,8 @@ KF_ORACLE_OPERATOR(LRN) {
   const ChannelView view(x.shape());
   const std::int64_t size = call.int_attr("size", 1);
   if (size < 1 || size > kMaxElements) refuse("size is {}", size);
-  const F alpha = call.float_attr("alpha", 1e-4f), beta = call.float_attr("beta", 0.75f), bias = call.float_attr("bias", 1);
+  const F alpha = call.float_attr("alpha", 1e-4f), beta = call.float_attr("beta", 0.75f),
+          bias = call.float_attr("bias", 1);
   const std::int64_t before = (size - 1) / 2, after = size - 1 - before;
   Tensor<F> y(x.dtype(), x.shape());
   const F* from = x.floats().data();
@@ -224,7 +238,8 @@ KF_ORACLE_OPERATOR(LRN) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t c = i / view.pixels % view.channels;
       F squares = 0;
-      for (std::int64_t o = std::max<std::int64_t>(0, c - before); o <= std::min(view.channels - 1, c + after); ++o) {
+      for (std::int64_t o = std::max<std::int64_t>(0, c - before);
+           o <= std::min(view.channels - 1, c + after); ++o) {
         const F value = from[i + (o - c) * view.pixels];
         squares += value * value;
       }

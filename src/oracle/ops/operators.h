@@ -1,9 +1,10 @@
-// Every operator the oracle knows, by its ONNX name. The list is the only place to add one to: the declarations
-// below and the table in operator_table.cc are made from it.
+// Every operator the oracle knows, by its ONNX name. The list is the only place to add one to: the
+// declarations below and the table in operator_table.cc are made from it.
 #pragma once
 
 #include "oracle/call.h"
 
+// clang-format off
 #define KF_ORACLE_OPERATORS(X)                                                                                \
   /* unary.cc */ X(Abs) X(Neg) X(Sign) X(Ceil) X(Floor) X(Round) X(Reciprocal) X(Sqrt) X(Exp) X(Log) X(Erf)   \
   X(Sin) X(Cos) X(Tan) X(Asin) X(Acos) X(Atan) X(Sinh) X(Cosh) X(Tanh) X(Asinh) X(Acosh) X(Atanh)             \
@@ -46,6 +47,7 @@
   /* concat.cc */ X(Concat) X(Pad) X(Trilu)                                                                   \
   /* cast.cc */ X(Cast) X(CastLike)                                                                           \
   /* generate.cc */ X(Shape) X(Size) X(Constant) X(ConstantOfShape) X(Range) X(EyeLike) X(OneHot) X(NonZero)
+// clang-format on
 
 namespace kforge {
 

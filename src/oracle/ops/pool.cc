@@ -9,7 +9,8 @@
 namespace kforge {
 namespace {
 
-// The part of a window that lies inside of the picture, per dimension: positions first, first + step, ... < end.
+// The part of a window that lies inside of the picture, per dimension: positions first, first + step, ... <
+// end.
 struct Clipped {
   std::int64_t first, end, step;
 };
@@ -77,8 +78,8 @@ void for_each_output(const Call<F>& call, const Window& window, const Pool& pool
   });
 }
 
-// How many positions of a window the average divides by: those in the picture, or those in the padding too, but
-// never those beyond it (ceil_mode).
+// How many positions of a window the average divides by: those in the picture, or those in the padding too,
+// but never those beyond it (ceil_mode).
 std::int64_t divisor(const Window& window, std::int64_t position, bool count_padding) {
   std::int64_t count = 1;
   for (std::size_t d = window.rank(); d-- > 0;) {
@@ -144,11 +145,14 @@ KF_ORACLE_OPERATOR(MaxPool) {
         }
       });
       to[static_cast<std::size_t>(output)] = best;
-      if (call.wants(1)) indices.new_ints()[static_cast<std::size_t>(output)] = where < 0 ? -1 : index_of(plane, where);
+      if (call.wants(1))
+        indices.new_ints()[static_cast<std::size_t>(output)] = where < 0 ? -1 : index_of(plane, where);
     });
   };
-  if (x.has_floats()) pool(x.floats(), y.new_floats(), -std::numeric_limits<F>::infinity());
-  else pool(x.ints(), y.new_ints(), std::numeric_limits<std::int64_t>::min());
+  if (x.has_floats())
+    pool(x.floats(), y.new_floats(), -std::numeric_limits<F>::infinity());
+  else
+    pool(x.ints(), y.new_ints(), std::numeric_limits<std::int64_t>::min());
   return {y, indices};
 }
 
@@ -179,7 +183,8 @@ KF_ORACLE_OPERATOR(LpPool) {
   F* to = y.new_floats().data();
   for_each_output(call, window, [&](std::int64_t plane, std::int64_t position, std::int64_t output) {
     F sum = 0;
-    visit_window(window, position, [&](std::int64_t offset) { sum += std::pow(std::fabs(from[plane * pixels + offset]), p); });
+    visit_window(window, position,
+                 [&](std::int64_t offset) { sum += std::pow(std::fabs(from[plane * pixels + offset]), p); });
     to[output] = std::pow(sum, 1 / p);
   });
   return {y};
@@ -219,15 +224,18 @@ KF_ORACLE_OPERATOR(MaxUnpool) {
   for (std::size_t d = 0; d < kernel.size(); ++d)
     inferred.push_back((x.shape()[d + 2] - 1) * strides[d] + kernel[d] - pads[d] - pads[d + kernel.size()]);
   const Shape shape = call.has(2) ? call.ints(2) : inferred;
-  if (shape.size() != x.shape().size()) refuse("output shape {} for data of shape {}", to_string(shape), to_string(x.shape()));
-  if (indices.shape() != x.shape()) refuse("indices of shape {} for data of shape {}", to_string(indices.shape()), to_string(x.shape()));
+  if (shape.size() != x.shape().size())
+    refuse("output shape {} for data of shape {}", to_string(shape), to_string(x.shape()));
+  if (indices.shape() != x.shape())
+    refuse("indices of shape {} for data of shape {}", to_string(indices.shape()), to_string(x.shape()));
   Tensor<F> y(x.dtype(), shape);
   // The indices count in the shape the pooling saw; a larger output keeps the same coordinates.
   const std::int64_t inferred_count = checked_count(inferred);
   const Shape strides_out = contiguous_strides(shape);
   for (std::size_t i = 0; i < x.floats().size(); ++i) {
     const std::int64_t index = indices.ints()[i];
-    if (index < 0 || index >= inferred_count) refuse("index {} is outside of shape {}", index, to_string(inferred));
+    if (index < 0 || index >= inferred_count)
+      refuse("index {} is outside of shape {}", index, to_string(inferred));
     std::int64_t rest = index, at = 0;
     for (std::size_t d = inferred.size(); d-- > 0; rest /= inferred[d]) {
       const std::int64_t coordinate = rest % inferred[d];

@@ -15,11 +15,16 @@ struct Limits {
 
 Limits limits_of(DType dtype) {
   switch (dtype) {
-    case DType::kUInt8: return {0, 255};
-    case DType::kInt8: return {-128, 127};
-    case DType::kUInt16: return {0, 65535};
-    case DType::kInt16: return {-32768, 32767};
-    default: refuse("values are quantised to {}", name_of(dtype));
+    case DType::kUInt8:
+      return {0, 255};
+    case DType::kInt8:
+      return {-128, 127};
+    case DType::kUInt16:
+      return {0, 65535};
+    case DType::kInt16:
+      return {-32768, 32767};
+    default:
+      refuse("values are quantised to {}", name_of(dtype));
   }
 }
 
@@ -36,24 +41,30 @@ Tensor<F> along_axis(const Tensor<F>& parameter, const Shape& data, std::int64_t
   if (parameter.size() == 1) return parameter.reshaped({});
   axis = normal_axis(axis, static_cast<std::int64_t>(data.size()));
   if (parameter.rank() != 1 || parameter.size() != data[static_cast<std::size_t>(axis)])
-    refuse("a parameter of shape {} for axis {} of shape {}", to_string(parameter.shape()), axis, to_string(data));
+    refuse("a parameter of shape {} for axis {} of shape {}", to_string(parameter.shape()), axis,
+           to_string(data));
   Shape shape(data.size(), 1);
   shape[static_cast<std::size_t>(axis)] = parameter.size();
   return parameter.reshaped(shape);
 }
 
 template <class F>
-Tensor<F> floats_of(const Call<F>& call, const Tensor<F>& x) { return cast(call, x, DType::kFloat32); }
+Tensor<F> floats_of(const Call<F>& call, const Tensor<F>& x) {
+  return cast(call, x, DType::kFloat32);
+}
 
 // round(x / scale) + zero, saturated. Without a zero point the result is uint8.
 template <class F>
-Tensor<F> quantized(const Call<F>& call, const Tensor<F>& x, const Tensor<F>& scale, const Tensor<F>* zero, std::int64_t axis) {
+Tensor<F> quantized(const Call<F>& call, const Tensor<F>& x, const Tensor<F>& scale, const Tensor<F>* zero,
+                    std::int64_t axis) {
   const DType dtype = zero ? zero->dtype() : DType::kUInt8;
   const Limits limits = limits_of(dtype);
   const Tensor<F> divided = combine_floats(call, x, along_axis(scale, x.shape(), axis),
                                            [](F v, F s) { return std::nearbyint(v / s); });
-  const Tensor<F> shifted = !zero ? divided
-      : combine_floats(call, divided, floats_of(call, along_axis(*zero, x.shape(), axis)), [](F v, F z) { return v + z; });
+  const Tensor<F> shifted =
+      !zero ? divided
+            : combine_floats(call, divided, floats_of(call, along_axis(*zero, x.shape(), axis)),
+                             [](F v, F z) { return v + z; });
   Tensor<F> y(dtype, x.shape());
   if (shifted.shape() != x.shape()) refuse("the scale is larger than the data");
   map_values(call, shifted.floats(), y.new_ints(), 4, [=](F v) { return saturated(v, limits); });
@@ -70,11 +81,14 @@ Tensor<F> without_zero(const Call<F>& call, const Tensor<F>& x, const Tensor<F>*
 }
 
 template <class F>
-const Tensor<F>* optional(const Call<F>& call, std::size_t i) { return call.has(i) ? &call.in(i) : nullptr; }
+const Tensor<F>* optional(const Call<F>& call, std::size_t i) {
+  return call.has(i) ? &call.in(i) : nullptr;
+}
 
 // Products of 8-bit (or 16-bit) integers, exact in int64.
 template <class F>
-Tensor<F> integer_product(const Call<F>& call, std::size_t a, std::size_t a_zero, std::size_t b, std::size_t b_zero) {
+Tensor<F> integer_product(const Call<F>& call, std::size_t a, std::size_t a_zero, std::size_t b,
+                          std::size_t b_zero) {
   // The zero point of A has one element per row; a matrix of them would come as [..., rows, 1].
   const Tensor<F>* zero = optional(call, a_zero);
   const std::int64_t row_axis = std::max<std::int64_t>(call.in(a).rank() - 2, 0);
@@ -84,13 +98,15 @@ Tensor<F> integer_product(const Call<F>& call, std::size_t a, std::size_t a_zero
 
 // An integer convolution, done in double, where it is exact: the products have at most 32 bits.
 template <class F>
-Tensor<F> integer_convolution(const Call<F>& call, const Tensor<F>& x, const Tensor<F>* x_zero, const Tensor<F>& w, const Tensor<F>* w_zero) {
+Tensor<F> integer_convolution(const Call<F>& call, const Tensor<F>& x, const Tensor<F>* x_zero,
+                              const Tensor<F>& w, const Tensor<F>* w_zero) {
   const Tensor<F> a = without_zero(call, x, x_zero, 1), b = without_zero(call, w, w_zero, 0);
   const ConvShape shape(call.node, x.shape(), w.shape());
   auto doubles = [](const Tensor<F>& t) {
     return Tensor<double>(DType::kFloat64, t.shape(), std::vector<double>(t.ints().begin(), t.ints().end()));
   };
-  const Tensor<double> sums = convolve(Call<double>{call.node, {}, call.threads}, shape, doubles(a), doubles(b));
+  const Tensor<double> sums =
+      convolve(Call<double>{call.node, {}, call.threads}, shape, doubles(a), doubles(b));
   Tensor<F> y(DType::kInt64, sums.shape());
   map_values(call, sums.floats(), y.new_ints(), 2, [](double v) { return static_cast<std::int64_t>(v); });
   return y;
@@ -98,22 +114,26 @@ Tensor<F> integer_convolution(const Call<F>& call, const Tensor<F>& x, const Ten
 
 // round(sum * scales / result scale) + zero point, for the QLinear operators.
 template <class F>
-Tensor<F> requantized(const Call<F>& call, const Tensor<F>& sums, const Tensor<F>& scale, std::size_t y_scale, std::size_t y_zero, std::int64_t axis) {
-  const Tensor<F> values = combine_floats(call, floats_of(call, sums), along_axis(scale, sums.shape(), axis), [](F v, F s) { return v * s; });
+Tensor<F> requantized(const Call<F>& call, const Tensor<F>& sums, const Tensor<F>& scale, std::size_t y_scale,
+                      std::size_t y_zero, std::int64_t axis) {
+  const Tensor<F> values = combine_floats(call, floats_of(call, sums), along_axis(scale, sums.shape(), axis),
+                                          [](F v, F s) { return v * s; });
   return quantized(call, values, call.in(y_scale), &call.in(y_zero), axis);
 }
 
 }  // namespace
 
 KF_ORACLE_OPERATOR(QuantizeLinear) {
-  return {quantized(call, floats_of(call, call.in(0)), call.in(1), optional(call, 2), call.int_attr("axis", 1))};
+  return {
+      quantized(call, floats_of(call, call.in(0)), call.in(1), optional(call, 2), call.int_attr("axis", 1))};
 }
 
 KF_ORACLE_OPERATOR(DequantizeLinear) {
   const Tensor<F>& x = call.in(0);
   const std::int64_t axis = call.int_attr("axis", 1);
   const Tensor<F> centred = floats_of(call, without_zero(call, x, optional(call, 2), axis));
-  return {combine_floats(call, centred, along_axis(call.in(1), x.shape(), axis), [](F v, F s) { return v * s; })};
+  return {
+      combine_floats(call, centred, along_axis(call.in(1), x.shape(), axis), [](F v, F s) { return v * s; })};
 }
 
 // Scale and zero point from the range of the data, which is widened to contain zero.
@@ -133,7 +153,8 @@ KF_ORACLE_OPERATOR(DynamicQuantizeLinear) {
 KF_ORACLE_OPERATOR(MatMulInteger) { return {cast(call, integer_product(call, 0, 2, 1, 3), DType::kInt32)}; }
 
 KF_ORACLE_OPERATOR(ConvInteger) {
-  return {cast(call, integer_convolution(call, call.in(0), optional(call, 2), call.in(1), optional(call, 3)), DType::kInt32)};
+  return {cast(call, integer_convolution(call, call.in(0), optional(call, 2), call.in(1), optional(call, 3)),
+               DType::kInt32)};
 }
 
 // Inputs: a, scale, zero, b, scale, zero, result scale, result zero.

@@ -42,37 +42,42 @@ Reduction reduction_of(const Call<F>& call) {
 template <class F, class T, class Init, class Step, class Finish>
 void reduce(const Call<F>& call, const Reduction& shape, const std::vector<T>& from, std::vector<T>& to,
             const Init& init, const Step& step, const Finish& finish) {
-  const Walk<1> kept(shape.kept_dims, {shape.kept_strides}), reduced(shape.reduced_dims, {shape.reduced_strides});
+  const Walk<1> kept(shape.kept_dims, {shape.kept_strides}),
+      reduced(shape.reduced_dims, {shape.reduced_strides});
   using State = decltype(init(0));
-  call.parallel(static_cast<std::int64_t>(to.size()), 2 * shape.reduced_count, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<State> states;
-    kept.run(begin, end, [&](std::int64_t position, const auto& kept_offset, std::int64_t count) {
-      constexpr std::int64_t kTogether = 256;
-      const std::int64_t across = kept.inner(0);
-      for (std::int64_t first = 0; first < count; first += kTogether) {
-        const std::int64_t group = std::min(kTogether, count - first);
-        states.clear();
-        for (std::int64_t j = 0; j < group; ++j) states.push_back(init(position + first + j));
-        const T* base = from.data() + kept_offset[0] + first * across;
-        reduced.run(0, reduced.count(), [&](std::int64_t, const auto& offset, std::int64_t length) {
-          const T* row = base + offset[0];
-          const std::int64_t along = reduced.inner(0);
-          if (across == 1) {
-            for (std::int64_t k = 0; k < length; ++k)
-              for (std::int64_t j = 0; j < group; ++j) step(states[static_cast<std::size_t>(j)], row[k * along + j]);
-          } else {
-            for (std::int64_t j = 0; j < group; ++j) {
-              State state = states[static_cast<std::size_t>(j)];
-              for (std::int64_t k = 0; k < length; ++k) step(state, row[j * across + k * along]);
-              states[static_cast<std::size_t>(j)] = state;
-            }
+  call.parallel(
+      static_cast<std::int64_t>(to.size()), 2 * shape.reduced_count,
+      [&](std::int64_t begin, std::int64_t end) {
+        std::vector<State> states;
+        kept.run(begin, end, [&](std::int64_t position, const auto& kept_offset, std::int64_t count) {
+          constexpr std::int64_t kTogether = 256;
+          const std::int64_t across = kept.inner(0);
+          for (std::int64_t first = 0; first < count; first += kTogether) {
+            const std::int64_t group = std::min(kTogether, count - first);
+            states.clear();
+            for (std::int64_t j = 0; j < group; ++j) states.push_back(init(position + first + j));
+            const T* base = from.data() + kept_offset[0] + first * across;
+            reduced.run(0, reduced.count(), [&](std::int64_t, const auto& offset, std::int64_t length) {
+              const T* row = base + offset[0];
+              const std::int64_t along = reduced.inner(0);
+              if (across == 1) {
+                for (std::int64_t k = 0; k < length; ++k)
+                  for (std::int64_t j = 0; j < group; ++j)
+                    step(states[static_cast<std::size_t>(j)], row[k * along + j]);
+              } else {
+                for (std::int64_t j = 0; j < group; ++j) {
+                  State state = states[static_cast<std::size_t>(j)];
+                  for (std::int64_t k = 0; k < length; ++k) step(state, row[j * across + k * along]);
+                  states[static_cast<std::size_t>(j)] = state;
+                }
+              }
+            });
+            for (std::int64_t j = 0; j < group; ++j)
+              to[static_cast<std::size_t>(position + first + j)] =
+                  finish(states[static_cast<std::size_t>(j)]);
           }
         });
-        for (std::int64_t j = 0; j < group; ++j)
-          to[static_cast<std::size_t>(position + first + j)] = finish(states[static_cast<std::size_t>(j)]);
-      }
-    });
-  });
+      });
 }
 
 // A reduction whose state is one number. Integers are summed as unsigned ones, which wrap around.
@@ -84,18 +89,21 @@ Outputs<F> simple(const Call<F>& call, F first, const Step& step, const Finish& 
   Tensor<F> y(x.dtype(), shape.result);
   const F count = static_cast<F>(shape.reduced_count);
   if (x.has_floats()) {
-    reduce(call, shape, x.floats(), y.new_floats(), [=](std::int64_t) { return first; }, step,
-           [&](F state) { return finish(state, count); });
+    reduce(
+        call, shape, x.floats(), y.new_floats(), [=](std::int64_t) { return first; }, step,
+        [&](F state) { return finish(state, count); });
     return {y};
   }
   const DType dtype = x.dtype();
-  reduce(call, shape, x.ints(), y.new_ints(), [=](std::int64_t) { return static_cast<std::uint64_t>(int_from_float(static_cast<double>(first))); },
-         [&](std::uint64_t& state, std::int64_t value) { step(state, static_cast<std::uint64_t>(value)); },
-         [&](std::uint64_t state) {
-           const auto value = static_cast<std::int64_t>(state);
-           const double finished = finish(static_cast<double>(value), static_cast<double>(shape.reduced_count));
-           return wrap_to(dtype, finished == static_cast<double>(value) ? value : int_from_float(finished));
-         });
+  reduce(
+      call, shape, x.ints(), y.new_ints(),
+      [=](std::int64_t) { return static_cast<std::uint64_t>(int_from_float(static_cast<double>(first))); },
+      [&](std::uint64_t& state, std::int64_t value) { step(state, static_cast<std::uint64_t>(value)); },
+      [&](std::uint64_t state) {
+        const auto value = static_cast<std::int64_t>(state);
+        const double finished = finish(static_cast<double>(value), static_cast<double>(shape.reduced_count));
+        return wrap_to(dtype, finished == static_cast<double>(value) ? value : int_from_float(finished));
+      });
   return {y};
 }
 
@@ -103,8 +111,10 @@ constexpr auto kAsIs = [](auto state, auto) { return state; };
 constexpr auto kAdd = [](auto& state, auto value) { state += value; };
 constexpr auto kAddSquare = [](auto& state, auto value) { state += value * value; };
 constexpr auto kAddMagnitude = []<class T>(T& state, T value) {
-  if constexpr (std::is_floating_point_v<T>) state += std::fabs(value);
-  else state += static_cast<std::int64_t>(value) < 0 ? -value : value;
+  if constexpr (std::is_floating_point_v<T>)
+    state += std::fabs(value);
+  else
+    state += static_cast<std::int64_t>(value) < 0 ? -value : value;
 };
 
 template <class F, bool kLargest>
@@ -116,33 +126,50 @@ Outputs<F> extreme(const Call<F>& call) {
   auto better = [](auto value, auto state) { return kLargest ? state < value : value < state; };
   if (x.has_floats()) {
     const F worst = kLargest ? -std::numeric_limits<F>::infinity() : std::numeric_limits<F>::infinity();
-    reduce(call, shape, x.floats(), y.new_floats(), [=](std::int64_t) { return worst; },
-           [&](F& state, F value) { if (better(value, state) || std::isnan(value)) state = value; },  // NaN stays
-           [](F state) { return state; });
+    reduce(
+        call, shape, x.floats(), y.new_floats(), [=](std::int64_t) { return worst; },
+        [&](F& state, F value) {
+          if (better(value, state) || std::isnan(value)) state = value;
+        },  // NaN stays
+        [](F state) { return state; });
     return {y};
   }
   if (shape.reduced_count == 0 && y.size() > 0) refuse("there is no largest or smallest of no integers");
   auto of_type = [&]<class T>(T worst) {
-    reduce(call, shape, x.ints(), y.new_ints(), [=](std::int64_t) { return worst; },
-           [&](T& state, std::int64_t value) { if (better(static_cast<T>(value), state)) state = static_cast<T>(value); },
-           [](T state) { return static_cast<std::int64_t>(state); });
+    reduce(
+        call, shape, x.ints(), y.new_ints(), [=](std::int64_t) { return worst; },
+        [&](T& state, std::int64_t value) {
+          if (better(static_cast<T>(value), state)) state = static_cast<T>(value);
+        },
+        [](T state) { return static_cast<std::int64_t>(state); });
   };
   using Unsigned = std::numeric_limits<std::uint64_t>;
   using Signed = std::numeric_limits<std::int64_t>;
-  if (x.dtype() == DType::kUInt64) of_type(kLargest ? Unsigned::min() : Unsigned::max());
-  else of_type(kLargest ? Signed::min() : Signed::max());
+  if (x.dtype() == DType::kUInt64)
+    of_type(kLargest ? Unsigned::min() : Unsigned::max());
+  else
+    of_type(kLargest ? Signed::min() : Signed::max());
   return {y};
 }
 
 }  // namespace
 
 KF_ORACLE_OPERATOR(ReduceSum) { return simple(call, F(0), kAdd, kAsIs); }
-KF_ORACLE_OPERATOR(ReduceMean) { return simple(call, F(0), kAdd, [](auto sum, auto count) { return sum / count; }); }
-KF_ORACLE_OPERATOR(ReduceProd) { return simple(call, F(1), [](auto& state, auto value) { state *= value; }, kAsIs); }
+KF_ORACLE_OPERATOR(ReduceMean) {
+  return simple(call, F(0), kAdd, [](auto sum, auto count) { return sum / count; });
+}
+KF_ORACLE_OPERATOR(ReduceProd) {
+  return simple(
+      call, F(1), [](auto& state, auto value) { state *= value; }, kAsIs);
+}
 KF_ORACLE_OPERATOR(ReduceL1) { return simple(call, F(0), kAddMagnitude, kAsIs); }
-KF_ORACLE_OPERATOR(ReduceL2) { return simple(call, F(0), kAddSquare, [](auto sum, auto) { return std::sqrt(sum); }); }
+KF_ORACLE_OPERATOR(ReduceL2) {
+  return simple(call, F(0), kAddSquare, [](auto sum, auto) { return std::sqrt(sum); });
+}
 KF_ORACLE_OPERATOR(ReduceSumSquare) { return simple(call, F(0), kAddSquare, kAsIs); }
-KF_ORACLE_OPERATOR(ReduceLogSum) { return simple(call, F(0), kAdd, [](auto sum, auto) { return std::log(sum); }); }
+KF_ORACLE_OPERATOR(ReduceLogSum) {
+  return simple(call, F(0), kAdd, [](auto sum, auto) { return std::log(sum); });
+}
 KF_ORACLE_OPERATOR(ReduceMax) { return extreme<F, true>(call); }
 KF_ORACLE_OPERATOR(ReduceMin) { return extreme<F, false>(call); }
 
@@ -156,13 +183,14 @@ KF_ORACLE_OPERATOR(ReduceLogSumExp) {
   struct State {
     F largest, sum;
   };
-  reduce(call, shape, x.floats(), y.new_floats(),
-         [&](std::int64_t o) {
-           const F m = largest.floats()[static_cast<std::size_t>(o)];
-           return State{std::isfinite(m) ? m : F(0), 0};
-         },
-         [](State& state, F value) { state.sum += std::exp(value - state.largest); },
-         [](const State& state) { return state.largest + std::log(state.sum); });
+  reduce(
+      call, shape, x.floats(), y.new_floats(),
+      [&](std::int64_t o) {
+        const F m = largest.floats()[static_cast<std::size_t>(o)];
+        return State{std::isfinite(m) ? m : F(0), 0};
+      },
+      [](State& state, F value) { state.sum += std::exp(value - state.largest); },
+      [](const State& state) { return state.largest + std::log(state.sum); });
   return {y};
 }
 

@@ -12,13 +12,16 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pointwise;
 
-const std::map<std::string, Attribute> kLastAxis = {{"axes", std::vector<std::int64_t>{-1}}, {"keepdims", std::int64_t{0}}};
-const std::map<std::string, Attribute> kFirstAxis = {{"axes", std::vector<std::int64_t>{0}}, {"keepdims", std::int64_t{0}}};
+const std::map<std::string, Attribute> kLastAxis = {{"axes", std::vector<std::int64_t>{-1}},
+                                                    {"keepdims", std::int64_t{0}}};
+const std::map<std::string, Attribute> kFirstAxis = {{"axes", std::vector<std::int64_t>{0}},
+                                                     {"keepdims", std::int64_t{0}}};
 
 TEST(Reduce, NaNReachesTheResult) {
   const TestTensor x = floats({2, 2}, {1, kNaN, 3, 4});
   for (const char* op : {"ReduceMax", "ReduceMin", "ReduceSum", "ReduceLogSumExp"}) {
-    const auto values = run_values({op, {x}, std::string(op) == "ReduceSum" ? std::map<std::string, Attribute>{} : kLastAxis});
+    const auto values = run_values(
+        {op, {x}, std::string(op) == "ReduceSum" ? std::map<std::string, Attribute>{} : kLastAxis});
     ASSERT_FALSE(values.empty()) << op;
     EXPECT_TRUE(std::isnan(values[0])) << op;
   }
@@ -38,9 +41,11 @@ TEST(Reduce, AxesInTheMiddleAndSeveralAtOnce) {
   std::vector<double> values(24);
   for (std::size_t i = 0; i < 24; ++i) values[i] = static_cast<double>(i);
   const TestTensor x = floats({2, 3, 4}, values);
-  EXPECT_THAT(run_values({"ReduceMax", {x}, {{"axes", std::vector<std::int64_t>{1}}}}), ElementsAre(8, 9, 10, 11, 20, 21, 22, 23));
+  EXPECT_THAT(run_values({"ReduceMax", {x}, {{"axes", std::vector<std::int64_t>{1}}}}),
+              ElementsAre(8, 9, 10, 11, 20, 21, 22, 23));
   EXPECT_EQ(run_shape({"ReduceMax", {x}, {{"axes", std::vector<std::int64_t>{1}}}}), (Shape{2, 1, 4}));
-  EXPECT_THAT(run_values({"ReduceMean", {x}, {{"axes", std::vector<std::int64_t>{0, 2}}}}), ElementsAre(7.5, 11.5, 15.5));
+  EXPECT_THAT(run_values({"ReduceMean", {x}, {{"axes", std::vector<std::int64_t>{0, 2}}}}),
+              ElementsAre(7.5, 11.5, 15.5));
   EXPECT_THAT(refusal_of({"ReduceMean", {x}, {{"axes", std::vector<std::int64_t>{3}}}}), HasSubstr("axis 3"));
 }
 
@@ -52,46 +57,61 @@ TEST(Reduce, NothingToReduceGivesTheNeutralElement) {
 }
 
 TEST(Reduce, LogSumExpDoesNotOverflow) {
-  EXPECT_THAT(run_values({"ReduceLogSumExp", {floats({1, 2}, {1e4, 1e4})}, kLastAxis}), ElementsAre(DoubleNear(1e4 + std::log(2.0), 1e-9)));
-  EXPECT_THAT(run_values({"ReduceLogSumExp", {floats({1, 2}, {-kInf, -kInf})}, kLastAxis}), ElementsAre(-kInf));
+  EXPECT_THAT(run_values({"ReduceLogSumExp", {floats({1, 2}, {1e4, 1e4})}, kLastAxis}),
+              ElementsAre(DoubleNear(1e4 + std::log(2.0), 1e-9)));
+  EXPECT_THAT(run_values({"ReduceLogSumExp", {floats({1, 2}, {-kInf, -kInf})}, kLastAxis}),
+              ElementsAre(-kInf));
 }
 
 TEST(Choose, TiesGoToTheFirstOrLastIndex) {
   const TestTensor x = floats({1, 4}, {2, 5, 5, 1});
   EXPECT_THAT(run_values({"ArgMax", {x}, {{"axis", std::int64_t{1}}}}), ElementsAre(1));
-  EXPECT_THAT(run_values({"ArgMax", {x}, {{"axis", std::int64_t{1}}, {"select_last_index", std::int64_t{1}}}}), ElementsAre(2));
+  EXPECT_THAT(
+      run_values({"ArgMax", {x}, {{"axis", std::int64_t{1}}, {"select_last_index", std::int64_t{1}}}}),
+      ElementsAre(2));
   EXPECT_THAT(run_values({"ArgMax", {floats({3}, {1, kNaN, 7})}}), ElementsAre(1));
 }
 
 TEST(Choose, TopKIsStableAndPutsNaNFirst) {
   const OneNode node{"TopK", {floats({5}, {1, 3, 3, kNaN, 2}), int64s({1}, {4})}, {}, 2};
   EXPECT_THAT(run_values(node, 1), ElementsAre(3, 1, 2, 4));
-  const OneNode smallest{"TopK", {floats({4}, {1, 3, 1, 2}), int64s({1}, {3})}, {{"largest", std::int64_t{0}}}, 2};
+  const OneNode smallest{
+      "TopK", {floats({4}, {1, 3, 1, 2}), int64s({1}, {3})}, {{"largest", std::int64_t{0}}}, 2};
   EXPECT_THAT(run_values(smallest, 1), ElementsAre(0, 2, 3));
-  EXPECT_THAT(refusal_of({"TopK", {floats({2}, {1, 2}), int64s({1}, {3})}, {}, 2}), HasSubstr("first 3 of 2"));
+  EXPECT_THAT(refusal_of({"TopK", {floats({2}, {1, 2}), int64s({1}, {3})}, {}, 2}),
+              HasSubstr("first 3 of 2"));
 }
 
 TEST(Softmax, SurvivesLargeValuesAndInnerAxes) {
   EXPECT_THAT(run_values({"Softmax", {floats({1, 2}, {1e4, 1e4})}}), ElementsAre(0.5, 0.5));
-  EXPECT_THAT(run_values({"Softmax", {floats({2, 2}, {0, 5, 0, 5})}, {{"axis", std::int64_t{0}}}}), ElementsAre(0.5, 0.5, 0.5, 0.5));
-  EXPECT_THAT(refusal_of({"Softmax", {floats({2}, {1, 2})}, {{"axis", std::int64_t{1}}}}), HasSubstr("axis 1"));
+  EXPECT_THAT(run_values({"Softmax", {floats({2, 2}, {0, 5, 0, 5})}, {{"axis", std::int64_t{0}}}}),
+              ElementsAre(0.5, 0.5, 0.5, 0.5));
+  EXPECT_THAT(refusal_of({"Softmax", {floats({2}, {1, 2})}, {{"axis", std::int64_t{1}}}}),
+              HasSubstr("axis 1"));
 }
 
 TEST(Normalize, TwoPassVarianceKeepsItsDigits) {
   const TestTensor x = floats({1, 1, 4}, {1e6 + 1, 1e6 + 2, 1e6 + 3, 1e6 + 4});
   const OneNode node{"InstanceNormalization", {x, floats({1}, {1}), floats({1}, {0})}, {{"epsilon", 0.0f}}};
   const double deviation = std::sqrt(1.25);
-  EXPECT_THAT(run_values(node), Pointwise(DoubleNear(1e-9), {-1.5 / deviation, -0.5 / deviation, 0.5 / deviation, 1.5 / deviation}));
-  EXPECT_THAT(run_values(node, 0, Precision::kFp32), Pointwise(DoubleNear(1e-6), {-1.5 / deviation, -0.5 / deviation, 0.5 / deviation, 1.5 / deviation}));
+  EXPECT_THAT(run_values(node), Pointwise(DoubleNear(1e-9), {-1.5 / deviation, -0.5 / deviation,
+                                                             0.5 / deviation, 1.5 / deviation}));
+  EXPECT_THAT(
+      run_values(node, 0, Precision::kFp32),
+      Pointwise(DoubleNear(1e-6), {-1.5 / deviation, -0.5 / deviation, 0.5 / deviation, 1.5 / deviation}));
 }
 
 TEST(Normalize, GroupsHaveTheirOwnMoments) {
   const TestTensor x = floats({1, 4, 1}, {1, 3, 10, 30});
   const TestTensor scale = floats({4}, {1, 1, 1, 2}), bias = floats({4}, {0, 0, 0, 5});
-  const OneNode node{"GroupNormalization", {x, scale, bias}, {{"num_groups", std::int64_t{2}}, {"epsilon", 0.0f}}};
+  const OneNode node{
+      "GroupNormalization", {x, scale, bias}, {{"num_groups", std::int64_t{2}}, {"epsilon", 0.0f}}};
   EXPECT_THAT(run_values(node), ElementsAre(-1, 1, -1, 7));
-  EXPECT_THAT(refusal_of({"GroupNormalization", {x, scale, bias}, {{"num_groups", std::int64_t{3}}}}), HasSubstr("3 groups"));
-  const OneNode per_group{"GroupNormalization", {x, floats({2}, {1, 2}), floats({2}, {0, 5})}, {{"num_groups", std::int64_t{2}}, {"epsilon", 0.0f}}};
+  EXPECT_THAT(refusal_of({"GroupNormalization", {x, scale, bias}, {{"num_groups", std::int64_t{3}}}}),
+              HasSubstr("3 groups"));
+  const OneNode per_group{"GroupNormalization",
+                          {x, floats({2}, {1, 2}), floats({2}, {0, 5})},
+                          {{"num_groups", std::int64_t{2}}, {"epsilon", 0.0f}}};
   EXPECT_THAT(run_values(per_group), ElementsAre(-1, 1, 3, 7));
 }
 
@@ -103,7 +123,9 @@ TEST(Normalize, RootMeanSquare) {
 
 TEST(Scan, RunningSumsAndProducts) {
   const TestTensor x = floats({2, 3}, {1, 2, 3, 4, 5, 6}), axis = int64s({}, {1});
-  EXPECT_THAT(run_values({"CumSum", {x, axis}, {{"reverse", std::int64_t{1}}, {"exclusive", std::int64_t{1}}}}), ElementsAre(5, 3, 0, 11, 6, 0));
+  EXPECT_THAT(
+      run_values({"CumSum", {x, axis}, {{"reverse", std::int64_t{1}}, {"exclusive", std::int64_t{1}}}}),
+      ElementsAre(5, 3, 0, 11, 6, 0));
   EXPECT_THAT(run_values({"CumProd", {x, axis}}), ElementsAre(1, 2, 6, 4, 20, 120));
   EXPECT_THAT(refusal_of({"CumSum", {x, int64s({}, {2})}}), HasSubstr("axis 2"));
 }

@@ -28,7 +28,8 @@ KF_ORACLE_OPERATOR(Reshape) {
   std::int64_t known = 1, open = -1;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 0 && !allow_zero) {
-      if (d >= x.shape().size()) refuse("dimension {} of the new shape is copied from an input without it", d);
+      if (d >= x.shape().size())
+        refuse("dimension {} of the new shape is copied from an input without it", d);
       shape[d] = x.shape()[d];
     }
     if (shape[d] == -1) {
@@ -49,10 +50,12 @@ KF_ORACLE_OPERATOR(Reshape) {
 KF_ORACLE_OPERATOR(Flatten) {
   const Tensor<F>& x = call.in(0);
   std::int64_t axis = call.int_attr("axis", 1);
-  if (axis < -x.rank() || axis > x.rank()) refuse("axis {} is outside of shape {}", axis, to_string(x.shape()));
+  if (axis < -x.rank() || axis > x.rank())
+    refuse("axis {} is outside of shape {}", axis, to_string(x.shape()));
   if (axis < 0) axis += x.rank();
   const auto middle = x.shape().begin() + axis;
-  return {x.reshaped({element_count(Shape(x.shape().begin(), middle)), element_count(Shape(middle, x.shape().end()))})};
+  return {x.reshaped(
+      {element_count(Shape(x.shape().begin(), middle)), element_count(Shape(middle, x.shape().end()))})};
 }
 
 KF_ORACLE_OPERATOR(Squeeze) {

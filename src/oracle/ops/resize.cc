@@ -33,8 +33,9 @@ double source_coordinate(const ResizeOptions& options, const ResizeAxis& axis, s
   if (how == "asymmetric") return x / axis.scale;
   if (how == "tf_half_pixel_for_nn") return (x + 0.5) / axis.scale;
   if (how == "tf_crop_and_resize")
-    return axis.to > 1 ? axis.roi_start * (from - 1) + x * (axis.roi_end - axis.roi_start) * (from - 1) / (to - 1)
-                       : 0.5 * (axis.roi_start + axis.roi_end) * (from - 1);
+    return axis.to > 1
+               ? axis.roi_start * (from - 1) + x * (axis.roi_end - axis.roi_start) * (from - 1) / (to - 1)
+               : 0.5 * (axis.roi_start + axis.roi_end) * (from - 1);
   refuse("coordinate_transformation_mode \"{}\" is unknown", how);
 }
 
@@ -80,7 +81,8 @@ Taps taps_of(const ResizeOptions& options, const ResizeAxis& axis, std::int64_t 
   const double fraction = x - static_cast<double>(base);
   double sum = 0;
   for (std::int64_t k = cubic ? -1 : 0; k <= (cubic ? 2 : 1); ++k) {
-    double weight = cubic ? cubic_weight(fraction - static_cast<double>(k), options.cubic_a) : (k == 0 ? 1 - fraction : fraction);
+    double weight = cubic ? cubic_weight(fraction - static_cast<double>(k), options.cubic_a)
+                          : (k == 0 ? 1 - fraction : fraction);
     if (options.exclude_outside && (base + k < 0 || base + k >= axis.from)) weight = 0;
     taps.weights.emplace_back(clamped(base + k), weight);
     sum += weight;
@@ -92,8 +94,8 @@ Taps taps_of(const ResizeOptions& options, const ResizeAxis& axis, std::int64_t 
 
 // Resizes along one axis.
 template <class F>
-Tensor<F> resize_axis(const Call<F>& call, const Tensor<F>& x, std::int64_t axis, const ResizeOptions& options,
-                      const ResizeAxis& geometry) {
+Tensor<F> resize_axis(const Call<F>& call, const Tensor<F>& x, std::int64_t axis,
+                      const ResizeOptions& options, const ResizeAxis& geometry) {
   Shape shape = x.shape();
   shape[static_cast<std::size_t>(axis)] = geometry.to;
   Tensor<F> y(x.dtype(), shape);
@@ -117,7 +119,8 @@ Tensor<F> resize_axis(const Call<F>& call, const Tensor<F>& x, std::int64_t axis
       if (tap.outside) return static_cast<F>(options.extrapolation);
       if (tap.weights.size() == 1) return from[tap.weights[0].first * view.inner];
       F sum = 0;
-      for (const auto& [index, weight] : tap.weights) sum += static_cast<F>(weight) * from[index * view.inner];
+      for (const auto& [index, weight] : tap.weights)
+        sum += static_cast<F>(weight) * from[index * view.inner];
       return sum;
     });
   } else {
@@ -140,7 +143,8 @@ KF_ORACLE_OPERATOR(Resize) {
                         static_cast<double>(node.float_attr("cubic_coeff_a", -0.75f)),
                         node.int_attr("exclude_outside", 0) != 0,
                         static_cast<double>(node.float_attr("extrapolation_value", 0))};
-  if (options.mode != "nearest" && options.mode != "linear" && options.mode != "cubic") refuse("mode \"{}\" is unknown", options.mode);
+  if (options.mode != "nearest" && options.mode != "linear" && options.mode != "cubic")
+    refuse("mode \"{}\" is unknown", options.mode);
   Tensor<F> x = call.in(0);
   const auto rank = static_cast<std::size_t>(x.rank());
   std::vector<double> scales, roi;
@@ -158,7 +162,8 @@ KF_ORACLE_OPERATOR(Resize) {
     ResizeAxis axis{x.shape()[d], 0, 1};
     if (sizes.empty()) {
       const double to = std::floor(static_cast<double>(axis.from) * scales[d]);
-      if (!(scales[d] > 0) || !(to < static_cast<double>(kMaxElements))) refuse("axis {} is scaled by {}", d, scales[d]);
+      if (!(scales[d] > 0) || !(to < static_cast<double>(kMaxElements)))
+        refuse("axis {} is scaled by {}", d, scales[d]);
       axis.to = static_cast<std::int64_t>(to);
       axis.scale = scales[d];
     } else {
@@ -173,7 +178,8 @@ KF_ORACLE_OPERATOR(Resize) {
     axes.push_back(axis);
   }
   checked_count(shape);
-  for (std::size_t d = 0; d < rank; ++d) x = resize_axis(call, x, static_cast<std::int64_t>(d), options, axes[d]);
+  for (std::size_t d = 0; d < rank; ++d)
+    x = resize_axis(call, x, static_cast<std::int64_t>(d), options, axes[d]);
   return {x};
 }
 
@@ -183,8 +189,10 @@ KF_ORACLE_OPERATOR(Upsample) {
   node.attributes["coordinate_transformation_mode"] = std::string("asymmetric");
   node.attributes["nearest_mode"] = std::string("floor");
   const auto attribute = node.floats_attr("scales");
-  const Tensor<F> given(DType::kFloat32, {static_cast<std::int64_t>(attribute.size())}, std::vector<F>(attribute.begin(), attribute.end()));
-  return op_Resize(Call<F>{node, {&call.in(0), nullptr, call.has(1) ? &call.in(1) : &given}, call.threads, call.scope});
+  const Tensor<F> given(DType::kFloat32, {static_cast<std::int64_t>(attribute.size())},
+                        std::vector<F>(attribute.begin(), attribute.end()));
+  return op_Resize(
+      Call<F>{node, {&call.in(0), nullptr, call.has(1) ? &call.in(1) : &given}, call.threads, call.scope});
 }
 
 KF_ORACLE_INSTANTIATE(Resize)

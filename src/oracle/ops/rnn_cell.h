@@ -1,4 +1,5 @@
-// What RNN, GRU and LSTM share: their inputs in one arrangement, the products of whole sequences, activations.
+// What RNN, GRU and LSTM share: their inputs in one arrangement, the products of whole sequences,
+// activations.
 #pragma once
 
 #include <functional>
@@ -15,14 +16,14 @@ template <class F>
 struct Recurrent {
   std::int64_t steps, batch, input, hidden, directions, gates;
   std::int64_t threads;
-  bool reverse_only;        // one direction, from the end to the beginning
-  bool batch_first;         // layout: X and Y have the batch before the time
-  Tensor<F> x;              // [steps][batch][input]
+  bool reverse_only;  // one direction, from the end to the beginning
+  bool batch_first;   // layout: X and Y have the batch before the time
+  Tensor<F> x;        // [steps][batch][input]
   std::vector<F> w, r;
-  std::vector<F> w_bias, r_bias;         // [direction][gates * hidden], zero where B is absent
-  std::vector<std::int64_t> lengths;     // of every sequence
-  std::vector<F> initial_h;              // [direction][batch][hidden]
-  F clip;                                // of what goes into activations; infinity where absent
+  std::vector<F> w_bias, r_bias;      // [direction][gates * hidden], zero where B is absent
+  std::vector<std::int64_t> lengths;  // of every sequence
+  std::vector<F> initial_h;           // [direction][batch][hidden]
+  F clip;                             // of what goes into activations; infinity where absent
 
   Recurrent(const Call<F>& call, std::int64_t gate_count);
 
@@ -31,11 +32,13 @@ struct Recurrent {
   std::int64_t time_of(std::int64_t direction, std::int64_t t, std::int64_t length) const {
     return reversed(direction) ? length - 1 - t : t;
   }
-  // An initial state from an input ([directions][batch][hidden], batch first where layout says so), else zeros.
+  // An initial state from an input ([directions][batch][hidden], batch first where layout says so), else
+  // zeros.
   std::vector<F> initial_state(const Call<F>& call, std::size_t index) const;
   // X times the transposed input weights, plus the input bias: [steps][batch][gates * hidden].
   std::vector<F> input_products(std::int64_t direction) const;
-  // h[batch][hidden] times the transposed recurrent weights of gates [first, first + count): [batch][count * hidden].
+  // h[batch][hidden] times the transposed recurrent weights of gates [first, first + count): [batch][count *
+  // hidden].
   std::vector<F> recurrent_products(std::int64_t direction, const std::vector<F>& h, std::int64_t first,
                                     std::int64_t count) const;
   F clipped(F value) const { return value < -clip ? -clip : value > clip ? clip : value; }
@@ -47,6 +50,7 @@ struct Recurrent {
 
 // Activation `index` of a direction's list; `defaults` are those of the operator, one per role.
 template <class F>
-std::function<F(F)> activation(const Call<F>& call, std::size_t index, const std::vector<std::string>& defaults);
+std::function<F(F)> activation(const Call<F>& call, std::size_t index,
+                               const std::vector<std::string>& defaults);
 
 }  // namespace kforge

@@ -44,17 +44,20 @@ TEST(Rnn, GruWithAndWithoutLinearBeforeReset) {
       const double from_state = linear ? reset * (-h + 0.5) : -(reset * h) + 0.5;
       h = (1 - z) * std::tanh(v + from_state) + z * h;
     }
-    const OneNode node{"GRU", {x, w, r, b, nothing(), floats({1, 1, 1}, {0.25})},
-                       {{"hidden_size", std::int64_t{1}}, {"linear_before_reset", linear}}, 2};
+    const OneNode node{"GRU",
+                       {x, w, r, b, nothing(), floats({1, 1, 1}, {0.25})},
+                       {{"hidden_size", std::int64_t{1}}, {"linear_before_reset", linear}},
+                       2};
     EXPECT_THAT(run_values(node, 1), Pointwise(DoubleNear(1e-12), {h})) << linear;
   }
 }
 
 TEST(Rnn, ReverseShortAndBatchFirstSequences) {
   // The state is just the sum of what was seen.
-  const std::map<std::string, Attribute> attributes = {{"activations", std::vector<std::string>{"Affine", "Affine"}},
-                                                       {"direction", std::string("bidirectional")},
-                                                       {"layout", std::int64_t{1}}};
+  const std::map<std::string, Attribute> attributes = {
+      {"activations", std::vector<std::string>{"Affine", "Affine"}},
+      {"direction", std::string("bidirectional")},
+      {"layout", std::int64_t{1}}};
   const TestTensor x = floats({2, 3, 1}, {1, 2, 4, 10, 20, 40});  // two sequences
   const TestTensor ones = floats({2, 1, 1}, {1, 1});
   const OneNode node{"RNN", {x, ones, ones, nothing(), {DType::kInt32, {2}, {3, 2}}}, attributes, 2};
@@ -67,7 +70,8 @@ TEST(Rnn, ShapesThatDoNotFitAreRefused) {
   const TestTensor x = floats({1, 1, 2}, {1, 2}), w = floats({1, 1, 2}, {1, 1}), r = floats({1, 1, 1}, {1});
   EXPECT_THAT(refusal_of({"RNN", {x, floats({1, 1, 3}, {1, 1, 1}), r}}), HasSubstr("input 1 has shape"));
   EXPECT_THAT(refusal_of({"RNN", {x, w, r, nothing(), {DType::kInt32, {1}, {2}}}}), HasSubstr("length of 2"));
-  EXPECT_THAT(refusal_of({"RNN", {x, w, r}, {{"activations", std::vector<std::string>{"Cosine"}}}}), HasSubstr("cosine"));
+  EXPECT_THAT(refusal_of({"RNN", {x, w, r}, {{"activations", std::vector<std::string>{"Cosine"}}}}),
+              HasSubstr("cosine"));
   EXPECT_THAT(refusal_of({"LSTM", {x, w, r}}), HasSubstr("instead of"));
 }
 

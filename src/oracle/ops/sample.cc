@@ -25,15 +25,18 @@ class Picture {
       : pixels_(pixels), height_(height), width_(width), border_(border), align_(align_corners) {}
 
   F at(std::int64_t y, std::int64_t x) const {
-    if (border_ == Border::kZeros) return y < 0 || x < 0 || y >= height_ || x >= width_ ? F(0) : pixels_[y * width_ + x];
+    if (border_ == Border::kZeros)
+      return y < 0 || x < 0 || y >= height_ || x >= width_ ? F(0) : pixels_[y * width_ + x];
     return pixels_[inside(y, height_) * width_ + inside(x, width_)];
   }
 
  private:
   std::int64_t inside(std::int64_t i, std::int64_t size) const {
     if (border_ == Border::kEdge) return std::clamp<std::int64_t>(i, 0, size - 1);
-    const F low = align_ ? F(0) : F(-0.5), high = align_ ? static_cast<F>(size - 1) : static_cast<F>(size) - F(0.5);
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::nearbyint(reflected(static_cast<F>(i), low, high))), 0, size - 1);
+    const F low = align_ ? F(0) : F(-0.5),
+            high = align_ ? static_cast<F>(size - 1) : static_cast<F>(size) - F(0.5);
+    return std::clamp<std::int64_t>(
+        static_cast<std::int64_t>(std::nearbyint(reflected(static_cast<F>(i), low, high))), 0, size - 1);
   }
 
   const F* pixels_;
@@ -56,7 +59,9 @@ void cubic_weights(F t, F weights[4]) {
 
 template <class F>
 F sampled(const Picture<F>& picture, const std::string& mode, F y, F x) {
-  if (mode == "nearest") return picture.at(static_cast<std::int64_t>(std::nearbyint(y)), static_cast<std::int64_t>(std::nearbyint(x)));
+  if (mode == "nearest")
+    return picture.at(static_cast<std::int64_t>(std::nearbyint(y)),
+                      static_cast<std::int64_t>(std::nearbyint(x)));
   const auto top = static_cast<std::int64_t>(std::floor(y)), left = static_cast<std::int64_t>(std::floor(x));
   const F v = y - static_cast<F>(top), u = x - static_cast<F>(left);
   if (mode == "bilinear")
@@ -82,17 +87,24 @@ KF_ORACLE_OPERATOR(GridSample) {
   if (mode == "cubic") mode = "bicubic";
   if (mode != "bilinear" && mode != "bicubic" && mode != "nearest") refuse("mode \"{}\" is unknown", mode);
   const std::string padding = call.node.string_attr("padding_mode", "zeros");
-  if (padding != "zeros" && padding != "border" && padding != "reflection") refuse("padding_mode \"{}\" is unknown", padding);
-  const Border border = padding == "zeros" ? Border::kZeros : padding == "border" ? Border::kEdge : Border::kReflect;
+  if (padding != "zeros" && padding != "border" && padding != "reflection")
+    refuse("padding_mode \"{}\" is unknown", padding);
+  const Border border = padding == "zeros"    ? Border::kZeros
+                        : padding == "border" ? Border::kEdge
+                                              : Border::kReflect;
   const bool align = call.int_attr("align_corners", 0) != 0;
-  const std::int64_t channels = x.dim(1), height = x.dim(2), width = x.dim(3), points = grid.dim(1) * grid.dim(2);
+  const std::int64_t channels = x.dim(1), height = x.dim(2), width = x.dim(3),
+                     points = grid.dim(1) * grid.dim(2);
   Tensor<F> y(x.dtype(), {x.dim(0), channels, grid.dim(1), grid.dim(2)});
-  if (y.size() > 0 && height * width == 0) refuse("pictures of shape {} have no pixels", to_string(x.shape()));
+  if (y.size() > 0 && height * width == 0)
+    refuse("pictures of shape {} have no pixels", to_string(x.shape()));
   auto position = [&](F g, std::int64_t size) {
     const F p = align ? (g + 1) / 2 * static_cast<F>(size - 1) : ((g + 1) * static_cast<F>(size) - 1) / 2;
     if (!(std::fabs(p) < F(1e9))) refuse("a position of the grid is {}", static_cast<double>(g));
     if (border == Border::kEdge) return std::clamp(p, F(0), static_cast<F>(size - 1));
-    if (border == Border::kReflect) return reflected(p, align ? F(0) : F(-0.5), align ? static_cast<F>(size - 1) : static_cast<F>(size) - F(0.5));
+    if (border == Border::kReflect)
+      return reflected(p, align ? F(0) : F(-0.5),
+                       align ? static_cast<F>(size - 1) : static_cast<F>(size) - F(0.5));
     return p;
   };
   const F *pixels = x.floats().data(), *where = grid.floats().data();
@@ -116,7 +128,8 @@ KF_ORACLE_OPERATOR(RoiAlign) {
   const std::int64_t ratio = call.int_attr("sampling_ratio", 0);
   if (ratio < 0 || ratio > 4096) refuse("sampling_ratio is {}", ratio);
   const F scale = call.float_attr("spatial_scale", 1);
-  const bool half_pixel = call.node.string_attr("coordinate_transformation_mode", "half_pixel") == "half_pixel";
+  const bool half_pixel =
+      call.node.string_attr("coordinate_transformation_mode", "half_pixel") == "half_pixel";
   const bool largest = call.node.string_attr("mode", "avg") == "max";
   const std::int64_t channels = x.dim(1), height = x.dim(2), width = x.dim(3);
   Tensor<F> y(x.dtype(), {rois.dim(0), channels, out_h, out_w});
@@ -148,7 +161,8 @@ KF_ORACLE_OPERATOR(RoiAlign) {
     const F* box = rois.floats().data() + r * 4;
     const F x1 = box[0] * scale - shift, y1 = box[1] * scale - shift;
     F box_w = box[2] * scale - shift - x1, box_h = box[3] * scale - shift - y1;
-    if (!(std::fabs(box_w) < F(1e6)) || !(std::fabs(box_h) < F(1e6)) || !(std::fabs(x1) < F(1e9)) || !(std::fabs(y1) < F(1e9)))
+    if (!(std::fabs(box_w) < F(1e6)) || !(std::fabs(box_h) < F(1e6)) || !(std::fabs(x1) < F(1e9)) ||
+        !(std::fabs(y1) < F(1e9)))
       refuse("region {} is too large", r);
     if (!half_pixel) {
       box_w = std::max(box_w, F(1));
@@ -158,27 +172,32 @@ KF_ORACLE_OPERATOR(RoiAlign) {
     const auto grid_h = ratio > 0 ? ratio : static_cast<std::int64_t>(std::ceil(bin_h));
     const auto grid_w = ratio > 0 ? ratio : static_cast<std::int64_t>(std::ceil(bin_w));
     const std::int64_t image = normal_index(batches.ints()[static_cast<std::size_t>(r)], x.dim(0));
-    call.parallel(channels * out_h * out_w, 32 * std::max<std::int64_t>(1, grid_h * grid_w), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        const F* plane = x.floats().data() + (image * channels + i / (out_h * out_w)) * height * width;
-        const auto row = static_cast<F>(i / out_w % out_h), column = static_cast<F>(i % out_w);
-        F sum = 0, best = 0;
-        bool first = true;
-        for (std::int64_t gy = 0; gy < grid_h; ++gy)
-          for (std::int64_t gx = 0; gx < grid_w; ++gx) {
-            F products[4];
-            corners(plane, y1 + row * bin_h + (static_cast<F>(gy) + F(0.5)) * bin_h / static_cast<F>(grid_h),
-                    x1 + column * bin_w + (static_cast<F>(gx) + F(0.5)) * bin_w / static_cast<F>(grid_w), products);
-            for (F product : products) {
-              sum += product;
-              if (first || product > best) best = product;  // ONNX takes the largest weighted pixel
-              first = false;
-            }
+    call.parallel(
+        channels * out_h * out_w, 32 * std::max<std::int64_t>(1, grid_h * grid_w),
+        [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t i = begin; i < end; ++i) {
+            const F* plane = x.floats().data() + (image * channels + i / (out_h * out_w)) * height * width;
+            const auto row = static_cast<F>(i / out_w % out_h), column = static_cast<F>(i % out_w);
+            F sum = 0, best = 0;
+            bool first = true;
+            for (std::int64_t gy = 0; gy < grid_h; ++gy)
+              for (std::int64_t gx = 0; gx < grid_w; ++gx) {
+                F products[4];
+                corners(plane,
+                        y1 + row * bin_h + (static_cast<F>(gy) + F(0.5)) * bin_h / static_cast<F>(grid_h),
+                        x1 + column * bin_w + (static_cast<F>(gx) + F(0.5)) * bin_w / static_cast<F>(grid_w),
+                        products);
+                for (F product : products) {
+                  sum += product;
+                  if (first || product > best) best = product;  // ONNX takes the largest weighted pixel
+                  first = false;
+                }
+              }
+            const F count = static_cast<F>(std::max<std::int64_t>(1, grid_h * grid_w));
+            y.new_floats()[static_cast<std::size_t>(r * channels * out_h * out_w + i)] =
+                largest ? best : sum / count;
           }
-        const F count = static_cast<F>(std::max<std::int64_t>(1, grid_h * grid_w));
-        y.new_floats()[static_cast<std::size_t>(r * channels * out_h * out_w + i)] = largest ? best : sum / count;
-      }
-    });
+        });
   }
   return {y};
 }

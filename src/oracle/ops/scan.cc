@@ -35,8 +35,12 @@ Outputs<F> running(const Call<F>& call, int first, const Combine& combine) {
 
 }  // namespace
 
-KF_ORACLE_OPERATOR(CumSum) { return running(call, 0, [](auto a, auto b) { return a + b; }); }
-KF_ORACLE_OPERATOR(CumProd) { return running(call, 1, [](auto a, auto b) { return a * b; }); }
+KF_ORACLE_OPERATOR(CumSum) {
+  return running(call, 0, [](auto a, auto b) { return a + b; });
+}
+KF_ORACLE_OPERATOR(CumProd) {
+  return running(call, 1, [](auto a, auto b) { return a * b; });
+}
 
 KF_ORACLE_INSTANTIATE(CumSum)
 KF_ORACLE_INSTANTIATE(CumProd)

@@ -19,7 +19,8 @@ Outputs<F> cosine_window(const Call<F>& call, double a0, double a1, double a2) {
   Tensor<F> y(dtype_attr(call, "output_datatype", DType::kFloat32), {size});
   for (std::int64_t i = 0; i < size; ++i) {
     const double t = 2 * kPi * static_cast<double>(i) / period;
-    y.new_floats()[static_cast<std::size_t>(i)] = static_cast<F>(size == 1 ? 1.0 : a0 - a1 * std::cos(t) + a2 * std::cos(2 * t));
+    y.new_floats()[static_cast<std::size_t>(i)] =
+        static_cast<F>(size == 1 ? 1.0 : a0 - a1 * std::cos(t) + a2 * std::cos(2 * t));
   }
   return {y};
 }
@@ -107,8 +108,10 @@ KF_ORACLE_OPERATOR(STFT) {
   if (x.rank() != 3) refuse("a signal of shape {}", to_string(x.shape()));
   const std::int64_t step = call.scalar_int(1), samples = x.dim(1), parts = x.dim(2);
   const std::int64_t frame = call.has(3) ? call.scalar_int(3) : call.in(2).size();
-  if (step < 1 || frame < 1 || frame > samples) refuse("frames of {} in steps of {} over {} samples", frame, step, samples);
-  if (call.has(2) && call.in(2).size() != frame) refuse("a window of {} for frames of {}", call.in(2).size(), frame);
+  if (step < 1 || frame < 1 || frame > samples)
+    refuse("frames of {} in steps of {} over {} samples", frame, step, samples);
+  if (call.has(2) && call.in(2).size() != frame)
+    refuse("a window of {} for frames of {}", call.in(2).size(), frame);
   const std::int64_t frames = (samples - frame) / step + 1;
   const std::int64_t bins = call.int_attr("onesided", 1) != 0 ? frame / 2 + 1 : frame;
   Tensor<F> y(x.dtype(), {x.dim(0), frames, bins, 2});
@@ -130,25 +133,34 @@ KF_ORACLE_OPERATOR(STFT) {
   return {y};
 }
 
-// Triangular filters, evenly spaced in mels. Inputs: bands, length of the transform, sample rate, lower and upper edge.
+// Triangular filters, evenly spaced in mels. Inputs: bands, length of the transform, sample rate, lower and
+// upper edge.
 KF_ORACLE_OPERATOR(MelWeightMatrix) {
   const std::int64_t bands = call.scalar_int(0), length = call.scalar_int(1), rate = call.scalar_int(2);
-  const auto low = static_cast<double>(call.scalar_float(3)), high = static_cast<double>(call.scalar_float(4));
-  if (bands < 0 || length < 1 || rate < 1) refuse("{} bands of a transform of {} at {} samples per second", bands, length, rate);
+  const auto low = static_cast<double>(call.scalar_float(3)),
+             high = static_cast<double>(call.scalar_float(4));
+  if (bands < 0 || length < 1 || rate < 1)
+    refuse("{} bands of a transform of {} at {} samples per second", bands, length, rate);
   checked_count({length / 2 + 1, bands + 2});
   auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   std::vector<std::int64_t> edges;
   const std::int64_t bins = length / 2 + 1;
   for (std::int64_t i = 0; i < bands + 2; ++i) {
-    const double at = mel(low) + static_cast<double>(i) * (mel(high) - mel(low)) / static_cast<double>(bands + 2);
+    const double at =
+        mel(low) + static_cast<double>(i) * (mel(high) - mel(low)) / static_cast<double>(bands + 2);
     const double hertz = 700 * (std::pow(10, at / 2595) - 1);
-    edges.push_back(int_from_float(std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate))));
-    if (edges.back() < 0 || edges.back() > bins) refuse("the edge {} Hz lies outside of the transform", hertz);
+    edges.push_back(
+        int_from_float(std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate))));
+    if (edges.back() < 0 || edges.back() > bins)
+      refuse("the edge {} Hz lies outside of the transform", hertz);
   }
   Tensor<F> y(dtype_attr(call, "output_datatype", DType::kFloat32), {bins, bands});
-  auto cell = [&](std::int64_t bin, std::int64_t band) -> F& { return y.new_floats()[static_cast<std::size_t>(bin * bands + band)]; };
+  auto cell = [&](std::int64_t bin, std::int64_t band) -> F& {
+    return y.new_floats()[static_cast<std::size_t>(bin * bands + band)];
+  };
   for (std::int64_t band = 0; band < bands; ++band) {
-    const std::int64_t left = edges[static_cast<std::size_t>(band)], centre = edges[static_cast<std::size_t>(band + 1)];
+    const std::int64_t left = edges[static_cast<std::size_t>(band)],
+                       centre = edges[static_cast<std::size_t>(band + 1)];
     const std::int64_t right = edges[static_cast<std::size_t>(band + 2)];
     if (left == centre && centre < bins) cell(centre, band) = 1;
     for (std::int64_t bin = left; left < centre && bin <= std::min(centre, bins - 1); ++bin)

@@ -29,7 +29,8 @@ std::string in_case(std::string text, const std::string& action) {  // ASCII let
 // Removes stop words and changes the case, of a list or of a matrix with one row.
 KF_ORACLE_OPERATOR(StringNormalizer) {
   const Tensor<F>& x = call.in(0);
-  if (x.rank() > 2 || x.rank() < 1 || (x.rank() == 2 && x.dim(0) != 1)) refuse("texts of shape {}", to_string(x.shape()));
+  if (x.rank() > 2 || x.rank() < 1 || (x.rank() == 2 && x.dim(0) != 1))
+    refuse("texts of shape {}", to_string(x.shape()));
   const std::string action = call.node.string_attr("case_change_action", "NONE");
   const bool sensitive = call.int_attr("is_case_sensitive", 0) != 0;
   std::vector<std::string> stop = strings_attr(call, "stopwords"), kept;
@@ -50,28 +51,34 @@ KF_ORACLE_OPERATOR(TfIdfVectorizer) {
   const Tensor<F>& x = call.in(0);
   if (x.rank() < 1 || x.rank() > 2) refuse("rows of shape {}", to_string(x.shape()));
   const std::int64_t columns = x.dim(x.rank() - 1), rows = x.rank() == 2 ? x.dim(0) : 1;
-  const std::int64_t min_length = call.int_attr("min_gram_length", 1), max_length = call.int_attr("max_gram_length", 1);
+  const std::int64_t min_length = call.int_attr("min_gram_length", 1),
+                     max_length = call.int_attr("max_gram_length", 1);
   const std::int64_t max_skip = call.int_attr("max_skip_count", 0);
   const std::string mode = call.node.string_attr("mode", "TF");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF") refuse("mode \"{}\" is unknown", mode);
-  if (min_length < 1 || max_length < min_length || max_length > 16 || max_skip < 0) refuse("n-grams of {} to {} words, {} skipped", min_length, max_length, max_skip);
+  if (min_length < 1 || max_length < min_length || max_length > 16 || max_skip < 0)
+    refuse("n-grams of {} to {} words, {} skipped", min_length, max_length, max_skip);
   const auto starts = call.node.ints_attr("ngram_counts"), indexes = call.node.ints_attr("ngram_indexes");
   const auto weights = call.node.floats_attr("weights");
   std::vector<std::string> pool = strings_attr(call, "pool_strings");
   if (pool.empty())
     for (std::int64_t word : call.node.ints_attr("pool_int64s")) pool.push_back(std::to_string(word));
-  if (starts.empty() || indexes.empty() || (!weights.empty() && weights.size() != indexes.size())) refuse("the pool has no n-grams");
+  if (starts.empty() || indexes.empty() || (!weights.empty() && weights.size() != indexes.size()))
+    refuse("the pool has no n-grams");
 
   std::map<std::vector<std::string>, std::size_t> number_of;  // of every n-gram of the pool
   const auto pool_size = static_cast<std::int64_t>(pool.size());
   for (std::size_t group = 0; group < starts.size(); ++group) {
     const auto words = static_cast<std::int64_t>(group) + 1;
     const std::int64_t end = group + 1 < starts.size() ? starts[group + 1] : pool_size;
-    if (starts[group] < 0 || end > pool_size || starts[group] > end) refuse("ngram_counts {} for a pool of {}", to_string(starts), pool_size);
+    if (starts[group] < 0 || end > pool_size || starts[group] > end)
+      refuse("ngram_counts {} for a pool of {}", to_string(starts), pool_size);
     for (std::int64_t at = starts[group]; at + words <= end; at += words)
-      number_of.emplace(std::vector<std::string>(pool.begin() + at, pool.begin() + at + words), number_of.size());
+      number_of.emplace(std::vector<std::string>(pool.begin() + at, pool.begin() + at + words),
+                        number_of.size());
   }
-  if (number_of.size() > indexes.size()) refuse("{} indexes for {} n-grams", indexes.size(), number_of.size());
+  if (number_of.size() > indexes.size())
+    refuse("{} indexes for {} n-grams", indexes.size(), number_of.size());
   const std::int64_t width = *std::max_element(indexes.begin(), indexes.end()) + 1;
   if (*std::min_element(indexes.begin(), indexes.end()) < 0) refuse("an index of an n-gram is negative");
   auto word_at = [&](std::int64_t i) {
@@ -90,9 +97,12 @@ KF_ORACLE_OPERATOR(TfIdfVectorizer) {
           if (found == number_of.end()) continue;
           F& count = y.new_floats()[static_cast<std::size_t>(row * width + indexes[found->second])];
           const F weight = weights.empty() ? F(1) : static_cast<F>(weights[found->second]);
-          if (mode == "TF") count += 1;
-          else if (mode == "IDF") count = weight;
-          else count += weight;
+          if (mode == "TF")
+            count += 1;
+          else if (mode == "IDF")
+            count = weight;
+          else
+            count += weight;
         }
   return {y};
 }

@@ -30,7 +30,8 @@ struct Box {
     if (centre) {  // x, y, width, height
       x1 = v[0] - v[2] / 2, x2 = v[0] + v[2] / 2, y1 = v[1] - v[3] / 2, y2 = v[1] + v[3] / 2;
     } else {
-      y1 = std::min(v[0], v[2]), y2 = std::max(v[0], v[2]), x1 = std::min(v[1], v[3]), x2 = std::max(v[1], v[3]);
+      y1 = std::min(v[0], v[2]), y2 = std::max(v[0], v[2]), x1 = std::min(v[1], v[3]),
+      x2 = std::max(v[1], v[3]);
     }
   }
   F area() const { return (y2 - y1) * (x2 - x1); }
@@ -38,7 +39,8 @@ struct Box {
 
 template <class F>
 F overlap(const Box<F>& a, const Box<F>& b) {
-  const F height = std::min(a.y2, b.y2) - std::max(a.y1, b.y1), width = std::min(a.x2, b.x2) - std::max(a.x1, b.x1);
+  const F height = std::min(a.y2, b.y2) - std::max(a.y1, b.y1),
+          width = std::min(a.x2, b.x2) - std::max(a.x1, b.x1);
   if (height <= 0 || width <= 0) return 0;
   const F common = height * width;
   return common / (a.area() + b.area() - common);
@@ -46,7 +48,8 @@ F overlap(const Box<F>& a, const Box<F>& b) {
 
 }  // namespace
 
-// Outputs: the different elements (or slices along an axis), where each is first, which one every input is, counts.
+// Outputs: the different elements (or slices along an axis), where each is first, which one every input is,
+// counts.
 KF_ORACLE_OPERATOR(Unique) {
   const bool flat = !call.node.has_attr("axis"), sorted = call.int_attr("sorted", 1) != 0;
   const Tensor<F> x = flat ? call.in(0).reshaped({call.in(0).size()}) : call.in(0);
@@ -58,8 +61,10 @@ KF_ORACLE_OPERATOR(Unique) {
     for (std::int64_t i = 0; i < view.length; ++i) {
       std::vector<T> slice;
       for (std::int64_t o = 0; o < view.outer; ++o)
-        for (std::int64_t j = 0; j < view.inner; ++j) slice.push_back(values[static_cast<std::size_t>((o * view.length + i) * view.inner + j)]);
-      const auto [entry, is_new] = seen.try_emplace(std::move(slice), static_cast<std::int64_t>(first.size()));
+        for (std::int64_t j = 0; j < view.inner; ++j)
+          slice.push_back(values[static_cast<std::size_t>((o * view.length + i) * view.inner + j)]);
+      const auto [entry, is_new] =
+          seen.try_emplace(std::move(slice), static_cast<std::int64_t>(first.size()));
       if (is_new) {
         first.push_back(i);
         counts.push_back(0);
@@ -87,7 +92,9 @@ KF_ORACLE_OPERATOR(Unique) {
       if constexpr (std::is_same_v<Values, Other>)
         for (std::int64_t i = 0; i < y.size(); ++i) {
           const std::int64_t at = i / view.inner % count;
-          const std::int64_t source = (i / view.inner / count * view.length + first[static_cast<std::size_t>(at)]) * view.inner + i % view.inner;
+          const std::int64_t source =
+              (i / view.inner / count * view.length + first[static_cast<std::size_t>(at)]) * view.inner +
+              i % view.inner;
           to[static_cast<std::size_t>(i)] = from[static_cast<std::size_t>(source)];
         }
     });
@@ -103,7 +110,8 @@ KF_ORACLE_OPERATOR(Unique) {
 // Output: (batch, class, box) of the boxes that remain, best score first.
 KF_ORACLE_OPERATOR(NonMaxSuppression) {
   const Tensor<F>&boxes = call.in(0), &scores = call.in(1);
-  if (boxes.rank() != 3 || boxes.dim(2) != 4 || scores.rank() != 3 || scores.dim(0) != boxes.dim(0) || scores.dim(2) != boxes.dim(1))
+  if (boxes.rank() != 3 || boxes.dim(2) != 4 || scores.rank() != 3 || scores.dim(0) != boxes.dim(0) ||
+      scores.dim(2) != boxes.dim(1))
     refuse("boxes of shape {} and scores of shape {}", to_string(boxes.shape()), to_string(scores.shape()));
   const std::int64_t limit = call.has(2) ? call.scalar_int(2) : 0, count = boxes.dim(1);
   const F most_overlap = call.has(3) ? call.scalar_float(3) : F(0);
@@ -115,12 +123,15 @@ KF_ORACLE_OPERATOR(NonMaxSuppression) {
     std::vector<std::int64_t> order;
     for (std::int64_t i = 0; i < count; ++i)
       if (!call.has(4) || score[i] > call.scalar_float(4)) order.push_back(i);
-    std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return score[a] > score[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::int64_t a, std::int64_t b) { return score[a] > score[b]; });
     std::vector<Box<F>> chosen;
     for (std::int64_t i : order) {
       if (static_cast<std::int64_t>(chosen.size()) >= limit) break;
       const Box<F> box(boxes.floats().data() + (batch * count + i) * 4, centre);
-      if (std::any_of(chosen.begin(), chosen.end(), [&](const Box<F>& other) { return overlap(box, other) > most_overlap; })) continue;
+      if (std::any_of(chosen.begin(), chosen.end(),
+                      [&](const Box<F>& other) { return overlap(box, other) > most_overlap; }))
+        continue;
       chosen.push_back(box);
       kept.insert(kept.end(), {batch, label, i});
     }
