@@ -114,7 +114,7 @@ install_venv() {
   fi
   say "making $venv with onnxruntime (from PyPI)"
   mkdir -p out
-  if python3 -m venv --system-site-packages "$venv" &&
+  if /usr/bin/python3 -m venv --system-site-packages "$venv" &&
     "$venv/bin/pip" install -q --disable-pip-version-check --timeout 20 --retries 1 'onnxruntime>=1.16,<2' &&
     "$venv/bin/python" -c 'import onnxruntime'; then
     touch "$venv/ready"
