@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/nearest.h"
+#include "cli/options.h"
 #include "cli/spelling.h"
 
 namespace kforge {
@@ -43,10 +44,13 @@ constexpr const char* kDescription =
     "             kforge eval TASK --kernel FILE";
 
 void declare_all(CLI::App& app, int& exit_code) {
-  app.set_version_flag("--version", std::string("kforge ") + KFORGE_VERSION);
+  app.set_version_flag("--version", std::string("kforge ") + KFORGE_VERSION, "print the version");
   app.set_help_flag("-h,--help", "print this help");
+  app.formatter(std::make_shared<HelpFormatter>());  // commands take it over
   app.get_formatter()->column_width(30);
   app.get_formatter()->label("OPTIONS", "options");
+  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
+  app.get_formatter()->label("Subcommands", "Commands");
   app.require_subcommand(0, 1);
   for (const CommandEntry& entry : all_commands()) {
     CLI::App* command = app.add_subcommand(entry.name, entry.summary);

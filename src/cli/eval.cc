@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/options.h"
 
 namespace kforge {
 namespace {
@@ -47,47 +48,35 @@ void declare_eval(CLI::App& command, int& exit_code) {
   auto arguments = std::make_shared<EvalArguments>();
   EvalOptions& options = arguments->options;
   command.add_option("TASK", options.task, "task by name (`kforge tasks`), folder or .onnx file")->required();
-  command.add_option("-k,--kernel", options.kernel, "the kernel: a file, or a folder with kernel.*")
+  add_value(command, "-k,--kernel", options.kernel, "PATH", "the kernel: a file, or a folder with kernel.*")
       ->required();
-  command.add_option("--on", options.platform, "platform by name or folder")->capture_default_str();
-  command.add_option("--precision", options.precision, "policy the values are judged by")
-      ->check(CLI::IsMember({"fp32", "high", "bf16", "fp16"}))
-      ->capture_default_str();
-  command.add_option("--shapes", options.shape_set, "shape set of the task")->capture_default_str();
-  command.add_option("--cache", arguments->cache, "caches before each timed call")
-      ->check(CLI::IsMember({"cold", "warm"}))
-      ->capture_default_str();
-  command.add_option("--threads", options.threads, "threads of the kernel; 0: all allowed")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
+  add_value(command, "--on", options.platform, "NAME", "platform by name or folder");
+  add_choice(command, "--precision", options.precision, {"fp32", "high", "bf16", "fp16"},
+             "how near the values must be");
+  add_value(command, "--shapes", options.shape_set, "SET", "shape set of the task");
+  add_choice(command, "--cache", arguments->cache, {"cold", "warm"}, "caches before each timed call");
+  add_number(command, "--threads", options.threads, 0, 1024, "threads of the kernel; 0: all allowed");
   command
       .add_option("--baseline", options.baselines,
-                  "onednn, onnxruntime, torch, torch.compile, none, or NAME=FILE for\nyour own kernel; "
+                  "onednn, onnxruntime, torch, torch.compile, none, or NAME=FILE:\nyour own kernel; "
                   "repeatable [all that are installed]")
       ->type_name("WHICH")
       ->take_all()
       ->expected(1);
-  command.add_option("--python", options.python, "Python that has the baselines' libraries");
+  add_value(command, "--python", options.python, "PATH", "Python that has the baselines' libraries");
   command.add_flag("--check", options.check_only, "judge the values only, time nothing");
   command.add_flag("--deterministic", options.deterministic, "require bitwise equal repeats");
   command.add_flag("--allow-libraries", options.allow_libraries,
                    "the kernel may call BLAS and oneDNN; ranked apart");
-  command.add_option("--march", options.march, "flag set of the platform [the best this machine runs]")
-      ->type_name("NAME");
-  command.add_option("--rounds", options.rounds, "timing rounds; 0: until the interval is narrow")
-      ->check(CLI::Range(0, 100000))
-      ->capture_default_str();
-  command.add_option("--seconds", options.seconds, "time for the timing rounds")
-      ->check(CLI::Range(0.0, 3600.0))
-      ->capture_default_str();
-  command
-      .add_option("--timeout", options.call_limit_seconds,
-                  "seconds for one call; 0: from the size of the task")
-      ->check(CLI::Range(0.0, 3600.0))
-      ->capture_default_str();
-  command.add_option("--sandbox", arguments->sandbox, "tier of the sandbox")
-      ->check(CLI::IsMember({"strongest", "bubblewrap", "landlock"}))
-      ->capture_default_str();
+  add_value(command, "--march", options.march, "NAME",
+            "flag set of the platform [the best this machine runs]");
+  add_number(command, "--rounds", options.rounds, 0, 100'000,
+             "timing rounds; 0: until the interval is narrow");
+  add_number(command, "--seconds", options.seconds, 0.0, 3600.0, "time for the timing rounds");
+  add_number(command, "--timeout", options.call_limit_seconds, 0.0, 3600.0,
+             "seconds for one call; 0: from the size of the task");
+  add_choice(command, "--sandbox", arguments->sandbox, {"strongest", "bubblewrap", "landlock"},
+             "tier of the sandbox");
   command.add_flag("--no-sandbox", arguments->no_sandbox, "run the kernel with your own rights; recorded")
       ->excludes("--sandbox");
   command.add_flag("--no-build-cache", arguments->no_build_cache,

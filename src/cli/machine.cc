@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/options.h"
 #include "report/progress.h"
 #include "report/readable.h"
 
@@ -98,9 +99,7 @@ int run(const MachineArguments& arguments) {
 
 void declare_machine(CLI::App& command, int& exit_code) {
   auto arguments = std::make_shared<MachineArguments>();
-  command.add_option("--threads", arguments->threads, "measure with this many; 0: all allowed")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
+  add_number(command, "--threads", arguments->threads, 0, 1024, "measure with this many; 0: all allowed");
   command.add_flag("--refresh", arguments->refresh, "measure again (about 2 s)");
   command.add_flag("--json", arguments->json, "as JSON");
   command.callback([arguments, &exit_code] { exit_code = run(*arguments); });

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/options.h"
 #include "report/readable.h"
 
 namespace kforge {
@@ -94,7 +95,7 @@ int run(const RecheckArguments& arguments) {
 void declare_recheck(CLI::App& command, int& exit_code) {
   auto arguments = std::make_shared<RecheckArguments>();
   command.add_option("RESULT", arguments->result, "id, a prefix that fits only one, or \"last\"")->required();
-  command.add_option("--python", arguments->python, "Python that has the baselines' libraries");
+  add_value(command, "--python", arguments->python, "PATH", "Python that has the baselines' libraries");
   command.add_flag("--json", arguments->json, "as JSON");
   command.add_flag("-q,--quiet", arguments->quiet, "print nothing; the exit code tells");
   command.footer("Exit code: 0 confirmed, 1 not confirmed, 2 wrong usage or something is missing.");

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "report/eval_report.h"
 #include "report/readable.h"
 #include "store/store.h"
@@ -60,14 +61,13 @@ int run(const ResultFilter& filter, bool json) {
 void declare_results(CLI::App& command, int& exit_code) {
   auto filter = std::make_shared<ResultFilter>();
   auto json = std::make_shared<bool>(false);
-  command.add_option("--task", filter->task, "only of this task");
-  command.add_option("--outcome", filter->outcome, "only with this outcome")
-      ->check(CLI::IsMember({"passed", "no_program", "compile_error", "crash", "timeout", "wrong_shape",
-                             "wrong_value", "rejected"}))
-      ->type_name("NAME");
-  command.add_option("-n,--limit", filter->limit, "at most this many")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
+  add_value(command, "--task", filter->task, "NAME", "only of this task");
+  add_choice(
+      command, "--outcome", filter->outcome,
+      {"passed", "no_program", "compile_error", "crash", "timeout", "wrong_shape", "wrong_value", "rejected"},
+      "only with this outcome");
+  add_number(command, "-n,--limit", filter->limit, std::size_t{1}, std::size_t{1'000'000},
+             "at most this many");
   command.add_flag("--json", *json, "as JSON");
   command.callback([filter, json, &exit_code] { exit_code = run(*filter, *json); });
 }

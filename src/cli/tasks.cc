@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/options.h"
 #include "cli/tasks.h"
 #include "report/eval_report.h"
 #include "report/readable.h"
@@ -134,19 +135,19 @@ void declare_tasks(CLI::App& command, int& exit_code) {
   };
   command.require_subcommand(0, 1);
   command.add_option("SUITE", a->suite, "only this suite");
-  command.add_option("--shapes", a->shape_set, "shape set the figures are for")->capture_default_str();
+  add_value(command, "--shapes", a->shape_set, "SET", "shape set the figures are for");
   command.add_flag("--json", a->json, "as JSON");
 
   CLI::App* one =
       command.add_subcommand("show", "print a task: its graph and the task.h its kernels include");
   one->add_option("NAME", a->name, "task by name, folder or .onnx file")->required();
-  one->add_option("--shapes", a->shape_set, "shape set task.h is for")->capture_default_str();
+  add_value(*one, "--shapes", a->shape_set, "SET", "shape set task.h is for");
   one->add_flag("--json", a->json, "as JSON");
 
   CLI::App* check =
       command.add_subcommand("check", "check that programs which do nothing fail on every task");
   check->add_option("SUITE", a->suite, "suite or task [all suites]");
-  check->add_option("--shapes", a->check_shapes, "shape set to check on")->capture_default_str();
+  add_value(*check, "--shapes", a->check_shapes, "SET", "shape set to check on");
   check->add_flag("--json", a->json, "as JSON");
 
   command.callback([=, &command, &exit_code] {
