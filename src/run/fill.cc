@@ -1,5 +1,8 @@
 #include "run/fill.h"
 
+#include <cstring>
+#include <random>
+
 namespace kforge {
 
 void fill_params(const BoundTask& task, const InputMemory& memory, InputChoice choice) {
@@ -29,6 +32,22 @@ void reset_outputs(const BoundTask& task, const TensorMemory& outputs, InputChoi
       continue;
     }
     outputs.set_canaries(a, slot);
+  }
+}
+
+void disturb_inputs(const BoundTask& task, const InputMemory& memory, std::uint64_t seed, std::uint32_t slot) {
+  for (std::size_t a = 0; a < task.arguments.size(); ++a) {
+    const BoundArgument& argument = task.arguments[a];
+    if (argument.role != Role::kInput) continue;
+    auto data = memory.inputs.tensor(a, slot);
+    std::vector<std::byte> other(data.size());
+    fill_argument(argument, InputKind::kOwn, ~seed, a, other);
+    std::size_t size = size_of(argument.dtype), elements = data.size() / size;
+    std::mt19937_64 random(seed);
+    for (std::size_t i = 0; i < elements / 256 + 2 && elements > 0; ++i) {
+      std::size_t at = random() % elements * size;
+      std::memcpy(data.data() + at, other.data() + at, size);
+    }
   }
 }
 

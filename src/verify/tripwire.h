@@ -1,6 +1,6 @@
 // Does a program work ahead within a batch? All inputs of a batch are in place when it begins, so the first call
-// could do the work of all and the others only copy. The tripwire changes the last call's inputs while the first
-// calls are under way: an honest program has not looked at them yet.
+// could do the work of all and the others only copy. The tripwire changes a few elements of the last call's inputs while
+// the first calls are under way: an honest program has not looked at them yet.
 #pragma once
 
 #include "run/contender.h"

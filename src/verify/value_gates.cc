@@ -152,13 +152,14 @@ Result<void> ValueJudge::judge_kind(InputKind kind) {
   }
   InputChoice choice{kind, context_.check_seed(kind)};
   fill_params(task_, *memory_, choice);
-  fill_inputs(task_, *memory_, choice, 0);
-  reset_outputs(task_, contender_->outputs(), choice, 0);
+  // Before the inputs are there: a prepare() that knows where they lie would compute the answer outside the time.
   KF_TRY(auto prepared, contender_->prepare(context_.call_limit));
   if (!prepared) {
     verdict_.fail(prepared.error());
     return {};
   }
+  fill_inputs(task_, *memory_, choice, 0);
+  reset_outputs(task_, contender_->outputs(), choice, 0);
   KF_TRY(bool called, call(0));
   if (!called) return {};
   auto failure = judge_outputs(context_, expected, contender_->outputs(), 0, kind, gate_of(kind), verdict_);
@@ -219,23 +220,6 @@ Result<void> ValueJudge::every_kind() {
   for (const std::string& kind : skipped_) verdict_.gates.back().summary += fmt::format("; {} skipped: fp32 is not finite there", kind);
   verdict_.pass("memory", "every element written, canaries and guard pages intact, inputs sealed");
   return finish();
-}
-
-// A few elements of each input get other values: nearly the check input, and with another result.
-void disturb_inputs(const BoundTask& task, const InputMemory& memory, std::uint64_t seed, std::uint32_t slot) {
-  for (std::size_t a = 0; a < task.arguments.size(); ++a) {
-    const BoundArgument& argument = task.arguments[a];
-    if (argument.role != Role::kInput) continue;
-    auto data = memory.inputs.tensor(a, slot);
-    std::vector<std::byte> other(data.size());
-    fill_argument(argument, InputKind::kOwn, mix_seed(seed, a), a, other);
-    std::size_t size = size_of(argument.dtype), elements = data.size() / size;
-    std::mt19937_64 random(seed);
-    for (std::size_t i = 0; i < elements / 256 + 2 && elements > 0; ++i) {
-      std::size_t at = random() % elements * size;
-      std::memcpy(data.data() + at, other.data() + at, size);
-    }
-  }
 }
 
 // Another process, with one thread: first a call on nearly the check inputs, then the check inputs themselves. A

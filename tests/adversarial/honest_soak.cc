@@ -39,15 +39,13 @@ Result<std::vector<KernelCase>> kernels_for_this_machine() {
 Result<int> soak(const SoakOptions& options) {
   KF_TRY(auto kernels, kernels_for_this_machine());
   KF_TRY(SandboxTier tier, strongest_tier());
-  KF_TRY(fs::path home, kforge_home());
-  KF_TRY(fs::path platform, test_platform(home));
   int refused = 0;
   auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < options.evaluations; ++i) {
     KernelCase kernel = kernels[static_cast<std::size_t>(i) % kernels.size()];
     kernel.full = options.full_every > 0 && i % options.full_every == options.full_every - 1;
     SilentProgress progress;
-    KF_TRY(EvalReport report, evaluate(quick_options(kernel, tier, platform), progress));
+    KF_TRY(EvalReport report, evaluate(quick_options(kernel, tier), progress));
     if (report.passed()) continue;
     ++refused;
     fmt::print("false alarm: {} ({}): {} {}: {}\n", kernel.name, kernel.full ? "full" : "check",

@@ -37,9 +37,10 @@ Result<KernelCase> read_kernel_case(const std::filesystem::path& file);
 // Every *.cc of a folder, sorted by name.
 Result<std::vector<KernelCase>> read_kernel_cases(const std::filesystem::path& folder);
 
-// How the tests evaluate: no baselines, few rounds, tight limits. `platform` is the folder of
-// test_platform().
-EvalOptions quick_options(const KernelCase& kernel, SandboxTier tier, const std::filesystem::path& platform);
+// How the tests evaluate: no baselines, few rounds. `short_limits` is the folder of test_platform(), used for
+// kernels that may end at the compiler's limit.
+EvalOptions quick_options(const KernelCase& kernel, SandboxTier tier,
+                          const std::filesystem::path& short_limits = {});
 
 // A copy of platforms/cpu below `folder` with a compiler limit of a few seconds, so that compiler bombs end
 // soon.
