@@ -246,9 +246,15 @@ Folded fold_range(const Inputs& inputs) {
 // ConstantOfShape and Expand: short vectors of one value, as the detour of exported Expand targets makes them.
 Folded fold_constant_of_shape(const Node& node, const Inputs& inputs) {
   const ConstantTensor* value = node.tensor_attr("value");
-  if (!value || !is_integer(value->dtype) || element_count(value->shape) != 1) return std::nullopt;
+  if (!value || value->dtype == DType::kString || element_count(value->shape) != 1) return std::nullopt;
   Ints shape = inputs[0]->as_int64();
-  if (shape.size() > 1 || (shape.size() == 1 && (shape[0] < 0 || shape[0] > kFoldLimit))) return std::nullopt;
+  std::int64_t limit = is_integer(value->dtype) ? kFoldLimit : 64;
+  if (shape.size() > 1 || (shape.size() == 1 && (shape[0] < 0 || shape[0] > limit))) return std::nullopt;
+  if (!is_integer(value->dtype)) {
+    ConstantTensor out{value->dtype, shape, {}, {}};
+    for (std::int64_t i = 0; i < element_count(shape); ++i) out.data.insert(out.data.end(), value->data.begin(), value->data.end());
+    return out;
+  }
   IntTensor out{shape, Ints(static_cast<std::size_t>(element_count(shape)), value->as_int64()[0])};
   return constant_of(out, value->dtype);
 }
@@ -262,18 +268,51 @@ Folded fold_reduce_prod(const Node& node, const Inputs& inputs) {
   return constant_of(out, inputs[0]->dtype);
 }
 
+Folded fold_unary(const Node& node, const Inputs& inputs) {
+  IntTensor value = ints_of(*inputs[0]);
+  if (inputs[0]->dtype == DType::kBool) return std::nullopt;
+  for (std::int64_t& v : value.values) {
+    if (v == INT64_MIN) return std::nullopt;
+    v = node.op == "Neg" ? -v : std::abs(v);
+  }
+  return constant_of(value, inputs[0]->dtype);
+}
+
+// Vectors of any element type, a few entries long: rewrites of Pad and Resize put the entries of some axes among those
+// of all axes.
+Folded fold_scatter(const Node& node, const Inputs& inputs) {
+  constexpr std::int64_t kFewEntries = 64;
+  if (node.string_attr("reduction", "none") != "none" || inputs.size() != 3) return std::nullopt;
+  for (const ConstantTensor* input : inputs)
+    if (!input || input->shape.size() != 1 || input->shape[0] > kFewEntries) return std::nullopt;
+  if (inputs[0]->dtype != inputs[2]->dtype || inputs[1]->shape != inputs[2]->shape || !is_integer(inputs[1]->dtype) ||
+      inputs[0]->dtype == DType::kString)
+    return std::nullopt;
+  ConstantTensor out = *inputs[0];
+  std::size_t size = size_of(out.dtype);
+  Ints places = inputs[1]->as_int64();
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    std::int64_t at = places[i] < 0 ? places[i] + out.shape[0] : places[i];
+    if (at < 0 || at >= out.shape[0]) return std::nullopt;
+    std::memcpy(out.data.data() + at * size, inputs[2]->data.data() + i * size, size);
+  }
+  return out;
+}
+
 Folded fold_one(const Node& node, const Inputs& inputs, const std::vector<std::optional<TensorType>>& types) {
   const std::string& op = node.op;
   if (op == "Constant") return fold_constant(node);
   if (inputs.empty()) return std::nullopt;
   if (op == "Shape") return fold_shape(node, types[0]);
   if (op == "Size") return fold_size(types[0]);
+  if (op == "ScatterElements") return fold_scatter(node, inputs);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i] && !node.inputs[i].empty()) return std::nullopt;
     if (inputs[i] && (!is_integer(inputs[i]->dtype) || element_count(inputs[i]->shape) > kFoldLimit))
       return std::nullopt;
   }
   if (!inputs[0]) return std::nullopt;
+  if (op == "Neg" || op == "Abs") return fold_unary(node, inputs);
   if (op == "Gather" && inputs.size() == 2) return fold_gather(node, inputs);
   if (op == "Slice") return fold_slice(inputs);
   if (op == "Squeeze" || op == "Unsqueeze" || op == "Reshape" || op == "Identity") return fold_reshape(node, inputs);

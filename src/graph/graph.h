@@ -79,6 +79,7 @@ struct Node {
 struct Value {
   std::string name;
   TensorType type;
+  bool typed = true;  // false: the file says nothing, not even the element type (inputs of nested graphs)
 };
 
 struct Initializer {

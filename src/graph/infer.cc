@@ -34,6 +34,7 @@ class Inference {
 
   Result<void> run() {
     for (const Value& input : graph_.inputs) {
+      if (!input.typed) return fail("the graph input '{}' has no type", input.name);
       set_type(input.name, type_to_proto(input.type));
       scope_.add(input.name);
     }
@@ -71,6 +72,7 @@ class Inference {
   Result<bool> visit(Node& node) {
     if (node.domain == "kforge" && node.op == "Dims") return visit_dims(node);
     try {
+      KF_TRY_VOID(settle_axes(node));
       KF_TRY_VOID(check_node(node));
       if (auto value = fold(node)) return keep_constant(node.outputs[0], std::move(*value));
       KF_TRY_VOID(infer(node));
@@ -97,8 +99,34 @@ class Inference {
     return false;
   }
 
+  // Reductions of newer opsets have axes as an input, opset 17 as an attribute (ReduceSum excepted).
+  Result<void> settle_axes(Node& node) {
+    if (!node.domain.empty() || !node.op.starts_with("Reduce") || node.op == "ReduceSum" || node.inputs.size() != 2) return {};
+    auto axes = constants_.find(node.inputs[1]);
+    if (axes == constants_.end())
+      return fail("node '{}' ({}): its axes are computed from values; only constant axes are supported", node.name, node.op);
+    if (auto values = axes->second.as_int64(); !values.empty()) node.attributes["axes"] = std::move(values);
+    node.inputs.pop_back();
+    return {};
+  }
+
+  // libonnx checks nested graphs itself, but does not know domain kforge.
+  static Result<void> check_nested(const Graph& graph) {
+    for (const Node& node : graph.nodes) {
+      if (node.domain == "kforge") {
+        KF_TRY_VOID(check_kforge_node(node));
+        if (node.op == "Dims") return fail("node '{}': kforge.Dims cannot stand in a nested graph", node.name);
+      }
+      for (const auto& [name, attribute] : node.attributes)
+        if (const Graph* inner = node.graph_attr(name)) KF_TRY_VOID(check_nested(*inner));
+    }
+    return {};
+  }
+
   Result<void> check_node(const Node& node) {
     if (node.domain == "kforge") return check_kforge_node(node);
+    for (const auto& [name, attribute] : node.attributes)
+      if (const Graph* inner = node.graph_attr(name)) KF_TRY_VOID(check_nested(*inner));
     onnx::checker::check_node(node_to_proto(node), checker_, scope_);
     return {};
   }
@@ -117,13 +145,25 @@ class Inference {
     return fold_node(node, inputs, input_types);
   }
 
-  Result<void> infer(const Node& node) {
-    onnx::NodeProto proto = node_to_proto(node);
-    if (node.domain == "kforge") {
-      for (std::size_t i = 0; i < node.outputs.size() && !node.inputs.empty(); ++i)
-        if (auto type = types_.find(node.inputs[0]); type != types_.end()) set_type(node.outputs[i], *type->second);
-      return {};
+  Result<void> infer_kforge(const Node& node) {
+    std::vector<std::optional<TensorType>> known;
+    for (const std::string& input : node.inputs) {
+      auto type = types_.find(input);
+      known.emplace_back();
+      if (type != types_.end()) {
+        KF_TRY(known.back(), type_from_proto(*type->second, input));
+      }
     }
+    std::vector<const TensorType*> inputs;
+    for (const auto& type : known) inputs.push_back(type ? &*type : nullptr);
+    KF_TRY(std::optional<TensorType> type, infer_kforge_type(node, inputs));
+    if (type) set_type(node.outputs[0], type_to_proto(*type));
+    return {};
+  }
+
+  Result<void> infer(const Node& node) {
+    if (node.domain == "kforge") return infer_kforge(node);
+    onnx::NodeProto proto = node_to_proto(node);
     onnx::shape_inference::InferenceContextImpl context(proto, types_, data_, {}, &shape_data_, &context_);
     const auto* schema = onnx::OpSchemaRegistry::Schema(node.op, node.domain.empty() ? kOpset : 100, node.domain);
     if (!schema) return fail("node '{}': operator {} of domain '{}' is not known", node.name, node.op, node.domain);
@@ -153,6 +193,7 @@ class Inference {
     for (Value& output : graph_.outputs) {
       auto inferred = graph_.types.find(output.name);
       if (inferred == graph_.types.end()) {
+        if (!output.typed) return fail("the type of the graph output '{}' cannot be told", output.name);
         graph_.types[output.name] = output.type;
         continue;
       }
@@ -168,8 +209,8 @@ class Inference {
       return fail("graph output '{}' is declared as {} but computed as {}", output.name, to_string(declared),
                   to_string(inferred));
     };
-    if (declared.ranked || declared.dtype != DType::kFloat32)
-      if (declared.dtype != inferred.dtype) return mismatch();
+    if (output.typed && declared.dtype != inferred.dtype) return mismatch();
+    output.typed = true;
     if (!inferred.ranked) {
       if (declared.ranked) inferred = declared;
     } else if (declared.ranked) {

@@ -2,6 +2,9 @@
 
 #include <map>
 #include <unordered_map>
+#include <vector>
+
+#include <google/protobuf/unknown_field_set.h>
 
 namespace kforge {
 namespace {
@@ -12,7 +15,7 @@ constexpr std::size_t kNodeLimit = 200'000;  // a small file can ask for an expo
 class Inliner {
  public:
   explicit Inliner(const onnx::ModelProto& model) {
-    for (const auto& function : model.functions()) functions_[{function.domain(), function.name()}] = &function;
+    for (const auto& function : model.functions()) functions_[{function.domain(), function.name()}] = {&function, default_attributes(function)};
   }
 
   Result<void> expand(onnx::GraphProto& graph, int depth) {
@@ -36,12 +39,34 @@ class Inliner {
       }
       if (depth >= kDepthLimit) return fail("functions are nested deeper than {} levels, or call themselves ('{}')",
                                             kDepthLimit, node.op_type());
-      KF_TRY_VOID(expand_call(node, *function->second, to, depth + 1));
+      KF_TRY_VOID(expand_call(node, function->second, to, depth + 1));
     }
     return {};
   }
 
-  Result<void> expand_call(const onnx::NodeProto& call, const onnx::FunctionProto& function, Nodes& to, int depth) {
+  struct Callee {
+    const onnx::FunctionProto* function = nullptr;
+    std::vector<onnx::AttributeProto> defaults;
+  };
+
+  // Since IR 9 functions have attributes with defaults, in a field libonnx 1.12 does not know.
+  static std::vector<onnx::AttributeProto> default_attributes(const onnx::FunctionProto& function) {
+    constexpr int kAttributeProtoField = 11;
+    std::vector<onnx::AttributeProto> out;
+    const auto& unknown = function.unknown_fields();
+    for (int i = 0; i < unknown.field_count(); ++i) {
+      const auto& field = unknown.field(i);
+      onnx::AttributeProto attribute;
+      if (field.number() == kAttributeProtoField &&
+          field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
+          attribute.ParseFromString(field.length_delimited()))
+        out.push_back(std::move(attribute));
+    }
+    return out;
+  }
+
+  Result<void> expand_call(const onnx::NodeProto& call, const Callee& callee, Nodes& to, int depth) {
+    const onnx::FunctionProto& function = *callee.function;
     if (call.input_size() > function.input_size() || call.output_size() > function.output_size())
       return fail("node '{}' gives function '{}' more inputs or outputs than it has", call.name(), function.name());
     std::unordered_map<std::string, std::string> names;
@@ -50,10 +75,12 @@ class Inliner {
     for (int i = 0; i < function.output_size(); ++i)
       if (i < call.output_size() && !call.output(i).empty()) names[function.output(i)] = call.output(i);
     std::map<std::string, const onnx::AttributeProto*> attributes;
+    for (const auto& attribute : callee.defaults) attributes[attribute.name()] = &attribute;
     for (const auto& attribute : call.attribute()) attributes[attribute.name()] = &attribute;
 
     Nodes body = function.node();
-    std::string prefix = "f" + std::to_string(++calls_) + "_";
+    // The colon keeps clear of ordinary names; sanitise_names turns it into an identifier that is free.
+    std::string prefix = "f" + std::to_string(++calls_) + ":";
     for (auto& node : body) {
       rename(node, names, prefix);
       bind_attributes(node, attributes);
@@ -100,7 +127,7 @@ class Inliner {
     node.mutable_attribute()->Swap(&kept);
   }
 
-  std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*> functions_;
+  std::map<std::pair<std::string, std::string>, Callee> functions_;
   std::size_t count_ = 0, calls_ = 0;
 };
 

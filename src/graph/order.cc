@@ -27,10 +27,18 @@ void add_captured(const Graph& graph, std::vector<std::string>& out) {
     if (!name.empty() && !own.contains(name)) out.push_back(std::move(name));
 }
 
-Result<void> sort_scope(Graph& graph, const Names& outer);
+// Names visible in a graph: its own and, through the chain, those of the graphs around it.
+struct Scope {
+  const Scope* outer = nullptr;
+  Names own;
+
+  bool has(const std::string& name) const { return own.contains(name) || (outer && outer->has(name)); }
+};
+
+Result<void> sort_scope(Graph& graph, const Scope* outer);
 
 // Nested graphs are shared as const; a sorted copy takes the place of each.
-Result<void> sort_nested(Node& node, const Names& visible) {
+Result<void> sort_nested(Node& node, const Scope* visible) {
   for (auto& [name, attribute] : node.attributes) {
     auto* shared = std::get_if<std::shared_ptr<const Graph>>(&attribute);
     if (!shared) continue;
@@ -41,13 +49,11 @@ Result<void> sort_nested(Node& node, const Names& visible) {
   return {};
 }
 
-Result<void> sort_scope(Graph& graph, const Names& outer) {
-  Names known = outer;
-  Names here;
+Result<void> sort_scope(Graph& graph, const Scope* outer) {
+  Scope scope{outer, {}};
   auto define = [&](const std::string& name, std::string_view what) -> Result<void> {
     if (name.empty()) return fail("{} without a name", what);
-    if (!here.insert(name).second) return fail("the value '{}' is defined twice", name);
-    known.insert(name);
+    if (!scope.own.insert(name).second) return fail("the value '{}' is defined twice", name);
     return {};
   };
   for (const Value& input : graph.inputs) KF_TRY_VOID(define(input.name, "a graph input"));
@@ -70,7 +76,8 @@ Result<void> sort_scope(Graph& graph, const Names& outer) {
       if (const Graph* inner = node.graph_attr(name)) add_captured(*inner, used);
     for (const std::string& input : used) {
       if (input.empty()) continue;
-      if (!known.contains(input)) return fail("node '{}' ({}) uses '{}', which nothing defines", node.name, node.op, input);
+      if (!scope.has(input))
+        return fail("node '{}' ({}) uses '{}', which nothing defines", node.name, node.op, input);
       if (auto made = producer.find(input); made != producer.end()) {
         users[made->second].push_back(i);
         ++waiting[i];
@@ -78,7 +85,7 @@ Result<void> sort_scope(Graph& graph, const Names& outer) {
     }
   }
   for (const Value& output : graph.outputs)
-    if (!known.contains(output.name)) return fail("nothing computes the graph output '{}'", output.name);
+    if (!scope.has(output.name)) return fail("nothing computes the graph output '{}'", output.name);
 
   // Kahn's algorithm; among ready nodes the file's order is kept.
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
@@ -98,12 +105,12 @@ Result<void> sort_scope(Graph& graph, const Names& outer) {
     for (std::size_t i = 0; i < done.size(); ++i)
       if (!done[i]) return fail("the graph has a cycle through node '{}' ({})", graph.nodes[i].name, graph.nodes[i].op);
   graph.nodes = std::move(sorted);
-  for (Node& node : graph.nodes) KF_TRY_VOID(sort_nested(node, known));
+  for (Node& node : graph.nodes) KF_TRY_VOID(sort_nested(node, &scope));
   return {};
 }
 
 }  // namespace
 
-Result<void> sort_nodes(Graph& graph) { return sort_scope(graph, {}); }
+Result<void> sort_nodes(Graph& graph) { return sort_scope(graph, nullptr); }
 
 }  // namespace kforge

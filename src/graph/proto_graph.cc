@@ -82,6 +82,19 @@ Result<Node> node_from_proto(const onnx::NodeProto& proto, std::string name, con
   return node;
 }
 
+Result<Value> value_from_proto(const onnx::ValueInfoProto& proto) {
+  using onnx::TypeProto;
+  Value value{proto.name(), {}, true};
+  bool absent = proto.type().value_case() == TypeProto::VALUE_NOT_SET;
+  if (absent || (proto.type().has_tensor_type() && proto.type().tensor_type().elem_type() == 0)) {
+    value.typed = false;
+    value.type.ranked = false;
+    return value;
+  }
+  KF_TRY(value.type, type_from_proto(proto.type(), proto.name()));
+  return value;
+}
+
 // Gives every node a name of its own.
 class NodeNames {
  public:
@@ -113,19 +126,12 @@ Result<Graph> graph_from_proto(const onnx::GraphProto& proto, const fs::path& fo
   for (const auto& input : proto.input()) {
     // Before IR 4 every initializer is listed as an input too.
     if (initialized.contains(input.name())) continue;
-    // Inputs of nested graphs (Loop, Scan) often have no type; inference fills it in.
-    TensorType type{.ranked = false};
-    if (input.type().value_case() != onnx::TypeProto::VALUE_NOT_SET) {
-      KF_TRY(type, type_from_proto(input.type(), input.name()));
-    }
-    graph.inputs.push_back({input.name(), type});
+    KF_TRY(Value value, value_from_proto(input));
+    graph.inputs.push_back(std::move(value));
   }
   for (const auto& output : proto.output()) {
-    TensorType type{.ranked = false};
-    if (output.type().value_case() != onnx::TypeProto::VALUE_NOT_SET) {
-      KF_TRY(type, type_from_proto(output.type(), output.name()));
-    }
-    graph.outputs.push_back({output.name(), type});
+    KF_TRY(Value value, value_from_proto(output));
+    graph.outputs.push_back(std::move(value));
   }
   NodeNames names;
   for (const auto& node_proto : proto.node()) {
@@ -149,20 +155,21 @@ onnx::NodeProto node_to_proto(const Node& node) {
 onnx::GraphProto graph_to_proto(const Graph& graph) {
   onnx::GraphProto proto;
   proto.set_name(graph.name.empty() ? "graph" : graph.name);
-  auto fill = [](onnx::ValueInfoProto* info, const std::string& name, const TensorType& type) {
-    info->set_name(name);
-    *info->mutable_type() = type_to_proto(type);
-  };
   std::unordered_set<std::string> listed;
-  for (const Value& value : graph.inputs) fill(proto.add_input(), value.name, value.type), listed.insert(value.name);
-  for (const Value& value : graph.outputs) fill(proto.add_output(), value.name, value.type), listed.insert(value.name);
+  auto fill = [&](onnx::ValueInfoProto* info, const Value& value) {
+    info->set_name(value.name);
+    if (value.typed) *info->mutable_type() = type_to_proto(value.type);
+    listed.insert(value.name);
+  };
+  for (const Value& value : graph.inputs) fill(proto.add_input(), value);
+  for (const Value& value : graph.outputs) fill(proto.add_output(), value);
   for (const Initializer& initializer : graph.initializers) {
     *proto.add_initializer() = tensor_to_proto(initializer.name, initializer.tensor);
     listed.insert(initializer.name);
   }
   for (const Node& node : graph.nodes) *proto.add_node() = node_to_proto(node);
   for (const auto& [name, type] : graph.types)
-    if (!listed.contains(name)) fill(proto.add_value_info(), name, type);
+    if (!listed.contains(name)) fill(proto.add_value_info(), {name, type});
   return proto;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kTextLimit = std::size_t{16} << 20;
 constexpr int kNestingLimit = 32;  // braces; the parser calls itself once per level
-constexpr std::string_view kDefaultHeader = "<ir_version: 8, opset_import: [\"\" : 17, \"kforge\" : 1]>\n";
+constexpr std::string_view kDefaultHeader = "<ir_version: 8, opset_import: [\"\" : 17, \"kforge\" : 1]>";
 
 // First character that is neither space nor comment.
 std::size_t first_token(std::string_view text) {
@@ -39,6 +39,12 @@ Result<void> check_text(std::string_view text, std::string_view name) {
   return {};
 }
 
+// The parser's message quotes the line; what was put in front of it is not the author's.
+std::string without_header(std::string message) {
+  if (std::size_t at = message.find(kDefaultHeader); at != std::string::npos) message.erase(at, kDefaultHeader.size());
+  return message;
+}
+
 }  // namespace
 
 Result<onnx::ModelProto> read_model_text(std::string_view text, std::string_view name) {
@@ -47,15 +53,20 @@ Result<onnx::ModelProto> read_model_text(std::string_view text, std::string_view
   std::size_t start = first_token(text);
   std::string whole(text);
   bool has_header = start < text.size() && text[start] == '<';
-  if (!has_header) whole.insert(start, kDefaultHeader.substr(0, kDefaultHeader.size() - 1));
+  if (!has_header) whole.insert(start, kDefaultHeader);
   onnx::ModelProto model;
   try {
     onnx::OnnxParser parser(whole.c_str());
     auto status = parser.Parse(model);
-    if (!status.IsOK()) return fail("{}: {}", name, status.ErrorMessage());
+    if (!status.IsOK()) return fail("{}: {}", name, without_header(status.ErrorMessage()));
     if (!parser.EndOfInput()) return fail("{}: text after the end of the graph {}", name, parser.GetCurrentPos());
   } catch (const std::exception& error) {
     return fail("{}: a number is malformed or out of range ({})", name, error.what());
+  }
+  if (model.opset_import().empty()) {
+    auto* opset = model.add_opset_import();
+    opset->set_domain("");
+    opset->set_version(17);
   }
   return model;
 }

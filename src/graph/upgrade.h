@@ -1,5 +1,9 @@
-// Brings a model of any opset to the canonical one: opset 17 and operators of domain "kforge".
+// Brings a graph of any opset to the canonical one: opset 17 and operators of domain "kforge".
 #pragma once
+
+#include <set>
+#include <string>
+#include <utility>
 
 #include <onnx/onnx_pb.h>
 
@@ -7,6 +11,9 @@
 
 namespace kforge {
 
-Result<void> upgrade_to_opset17(onnx::ModelProto& model);
+// An Error names the operator or attribute that has no equivalent. Nodes that call one of the functions (domain, name)
+// stay as they are.
+Result<void> upgrade_to_opset17(onnx::GraphProto& graph, int opset,
+                                const std::set<std::pair<std::string, std::string>>& functions = {});
 
 }  // namespace kforge
