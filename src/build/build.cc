@@ -227,6 +227,18 @@ Step<Build> finish(Build build, std::span<const std::byte> content) {
   return build;
 }
 
+bool failed(const SandboxExit& exit) { return exit.exit_code != 0 || exit.signal != 0 || exit.wall_exceeded; }
+
+// One run of the compiler; Build::seconds is what it took.
+Result<SandboxExit> compile(const Stage& stage, Build& build, const Platform& platform, const BuildOptions& options) {
+  auto start = Clock::now();
+  KF_TRY(auto process,
+         start_sandboxed(sandbox_spec(stage, build.command, platform.build.timeout_seconds), options.tier));
+  KF_TRY(SandboxExit exit, process->wait());
+  build.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return exit;
+}
+
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 }  // namespace
@@ -259,14 +271,15 @@ Step<Build> build_with_header(const Candidate& candidate, const Platform& platfo
     }
   }
 
-  KF_TRY(Stage stage, make_stage(candidate, task_header, precompiled_header(platform, choices)));
-  auto start = Clock::now();
-  KF_TRY(auto process,
-         start_sandboxed(sandbox_spec(stage, build.command, platform.build.timeout_seconds), options.tier));
-  KF_TRY(SandboxExit exit, process->wait());
-  build.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  if (exit.exit_code != 0 || exit.signal != 0 || exit.wall_exceeded)
-    return candidate_failed(compile_failure(exit, stage, platform.build.timeout_seconds));
+  PrecompiledHeader header = precompiled_header(platform, choices);
+  KF_TRY(Stage stage, make_stage(candidate, task_header, header));
+  KF_TRY(SandboxExit exit, compile(stage, build, platform, options));
+  if (failed(exit) && !still_sound(header)) {
+    // The compiler stumbled over a damaged file of ours, not over the candidate.
+    KF_TRY(stage, make_stage(candidate, task_header, precompiled_header(platform, choices)));
+    KF_TRY(exit, compile(stage, build, platform, options));
+  }
+  if (failed(exit)) return candidate_failed(compile_failure(exit, stage, platform.build.timeout_seconds));
 
   KF_STEP(std::string content, take_artefact(stage.output / kArtefactName));
   build.log =

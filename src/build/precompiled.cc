@@ -82,6 +82,13 @@ PrecompiledHeader precompiled_header(const Platform& platform, const BuildChoice
   return header;
 }
 
+bool still_sound(const PrecompiledHeader& header) {
+  if (!header.compiled) return true;
+  FileCache cache(header.compiled->parent_path().parent_path(), kCacheBytes);
+  // An entry's file is named by its key, a dot, and the hash of its content.
+  return cache.load(header.compiled->stem().string()).has_value();
+}
+
 Result<void> stage_precompiled(const PrecompiledHeader& header, const fs::path& folder) {
   fs::path text = folder / kPrecompiledName, compiled = text.string() + ".gch";
   KF_TRY_VOID(write_file_atomic(text, header.text));

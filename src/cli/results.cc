@@ -65,7 +65,7 @@ void declare_results(CLI::App& command, int& exit_code) {
   add_choice(
       command, "--outcome", filter->outcome,
       {"passed", "no_program", "compile_error", "crash", "timeout", "wrong_shape", "wrong_value", "rejected"},
-      "only with this outcome");
+      "is");
   add_number(command, "-n,--limit", filter->limit, std::size_t{1}, std::size_t{1'000'000},
              "at most this many");
   command.add_flag("--json", *json, "as JSON");

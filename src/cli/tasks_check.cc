@@ -23,9 +23,9 @@ std::string full_name(const Task& task) {
 }
 
 Result<std::vector<Task>> wanted_tasks(const std::string& spec) {
-  KF_TRY(auto tasks, load_all_tasks(spec));
-  if (!tasks.empty()) return tasks;
+  if (auto suite = load_all_tasks(spec); suite && !suite->empty()) return suite;
   KF_TRY(Task task, load_task(spec));
+  std::vector<Task> tasks;
   tasks.push_back(std::move(task));
   return tasks;
 }

@@ -150,6 +150,9 @@ Result<void> Evaluation::open() {
   if (!policy)
     return fail_with_remedy("use one of fp32, high, bf16, fp16", fmt::format("there is no precision policy '{}'", options_.precision));
   policy_ = *policy;
+  if (!options_.python.empty() && !fs::exists(options_.python))
+    return fail_with_remedy("name a Python that has onnxruntime or torch, or leave --python out",
+                            fmt::format("--python: there is no {}", options_.python.string()));
   auto timer = stopwatch_.measure("open");
   KF_TRY(task_, load_task(options_.task));
   KF_TRY(platform_, load_platform(options_.platform));

@@ -135,6 +135,7 @@ void fill_profile(const RooflinePosition& position, EvalReport& report) {
 
 void fill_summary(const Task& task, EvalReport& report) {
   report.task = task.suite.empty() ? task.name : task.suite + "/" + task.name;
+  if (task.suite.empty()) report.task_path = task.path;
   report.task_hash = task.content_hash;
   report.notes.insert(report.notes.begin(), task.notes.begin(), task.notes.end());
   if (task.origin.find("KernelBench") == std::string::npos) report.kernelbench.reset();

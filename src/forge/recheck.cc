@@ -38,7 +38,7 @@ bool figures_follow(const EvalReport& report) {
 
 Result<EvalOptions> options_of(const EvalReport& report) {
   EvalOptions options;
-  options.task = report.task;
+  options.task = report.task_path.empty() ? report.task : report.task_path;
   options.platform = report.platform;
   options.precision = report.precision;
   options.shape_set = report.shape_set;

@@ -174,6 +174,7 @@ std::string to_json(const EvalReport& report, bool with_samples) {
     return Json{{"ns", s.ns}, {"bytes", s.bytes}};
   });
   json["peak_memory_bytes"] = report.peak_memory_bytes ? Json(report.peak_memory_bytes) : Json(nullptr);
+  json["task_path"] = null_when_empty(report.task_path);
   json["seconds"] = report.seconds;
   json["thread_use"] = report.thread_use > 0 ? Json(report.thread_use) : Json(nullptr);
   json["spread"] = report.spread;
@@ -212,6 +213,7 @@ Result<EvalReport> eval_report_from_json(std::string_view text) {
   report.result_id = r.get_or<std::string>("id", "");
   report.created_at = r.get<std::string>("created_at");
   report.task = r.get<std::string>("task");
+  report.task_path = r.get_or<std::string>("task_path", "");
   report.task_hash = r.get<std::string>("task_hash");
   report.platform = r.get<std::string>("platform");
   report.shape_set = r.get<std::string>("shape_set");

@@ -94,6 +94,7 @@ struct EvalReport {
   std::string result_id;   // given by the store; empty before
   std::string created_at;  // ISO 8601, UTC
   std::string task;        // "core/softmax"
+  std::string task_path;   // of a task given by its path; empty for one of the suites
   std::string task_hash;
   std::string platform = "cpu";
   std::string shape_set;  // "bench"

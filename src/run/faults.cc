@@ -67,7 +67,7 @@ Failure describe_exit(const SandboxExit& exit, std::string_view stage) {
   if (exit.signal == SIGSYS)
     return Rejected{"sandbox", fmt::format("the program made a system call during {} that the sandbox forbids", stage), ""};
   if (exit.signal == SIGKILL)
-    return Crash{fmt::format("killed during {}: it used more memory than allowed, or was killed from outside", stage), tail};
+    return Crash{fmt::format("SIGKILL during {}: it used more memory than allowed, or was killed from outside", stage), tail};
   if (exit.signal == SIGXCPU) return Timeout{std::string(stage), 0};
   if (exit.signal != 0) return Crash{fmt::format("{} during {}", signal_name(exit.signal), stage), tail};
   return Crash{fmt::format("the program ended itself during {} with exit code {} instead of returning", stage, exit.exit_code),

@@ -64,7 +64,7 @@ class TimedJudge {
   const BoundTask& task_;
   const ContenderSpec& candidate_;
   const std::vector<Rival>& rivals_;
-  const TimedOptions& options_;
+  TimedOptions options_;
   Peaks& peaks_;
   Verdict& verdict_;
   std::mt19937_64 random_;
@@ -280,24 +280,35 @@ void TimedJudge::summarise() {
   findings_.usage = owned_[0]->usage();
 }
 
-// Small calls come in batches; see tripwire.h. The call's result joins those that are made again elsewhere.
+// Small calls come in batches; see tripwire.h. The call's result joins those that are made again elsewhere. Where the
+// tripwire never gets its chance (a program that does all the work in the first call, or a busy machine), calls
+// are timed one by one instead: alone, nobody can work ahead.
 Result<void> TimedJudge::judge_look_ahead() {
-  constexpr int kTries = 6;
+  constexpr int kTries = 8;
   std::uint32_t batch = timed_[0].batch;
   if (batch < 4 || !tripwire_possible(task_)) return {};
-  fill_params(task_, *memory_, {InputKind::kOwn, context_.check_seed(InputKind::kOwn)});
+  InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
+  fill_params(task_, *memory_, own);
   for (int i = 0; i < kTries; ++i) {
     KF_TRY(auto wire, spring_tripwire(task_, *memory_, *owned_[0], fresh_plan(), batch, random_(), context_.call_limit));
     if (!wire) return verdict_.fail(wire.error()), Result<void>{};
     if (!wire->conclusive) continue;
-    InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
     remembered_.insert(remembered_.begin(), {findings_.rounds, own, wire->choice, take_fingerprint(positions_, owned_[0]->outputs(), wire->slot), true});
     return {};
   }
+  options_.timing.batch_ns = 0;
+  timed_.clear();
+  remembered_.clear();
+  findings_.rivals.clear();
+  run_rounds();
+  if (timed_[0].failure) verdict_.fail(*timed_[0].failure);
+  if (verdict_.failed()) return {};
+  summarise();
+  verdict_.flags.push_back("timed_one_by_one");
   return {};
 }
 
-// More processor time than the threads it was given can spend: it took processors that are not its own.
+// More processors than were given (by leaving its affinity) show in its processor time.
 void TimedJudge::judge_threads() {
   constexpr double kMost = 1.3;
   std::vector<double> use;

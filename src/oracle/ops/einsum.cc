@@ -153,7 +153,7 @@ Labelled<F> contract(const Call<F>& call, const Labelled<F>& a, const Labelled<F
   for (char label : b.labels)
     if (a.labels.find(label) == Labels::npos) columns += label;
   auto expanded = [&](const Labelled<F>& x, const Labels& order) {  // an axis of 1 stretches to the other's
-    const Tensor<F> t = arranged(x, order, call.threads);
+    Tensor<F> t = arranged(x, order, call.threads);
     Shape shape;
     for (char label : order) shape.push_back(dims[label]);
     if (t.shape() == shape) return t;
