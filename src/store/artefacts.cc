@@ -18,7 +18,8 @@ Result<std::string> Store::save_artefact(std::string_view content) {
     return fail_with_remedy(
         "set KFORGE_HOME to a folder that KForge may write",
         fmt::format("cannot create {}: {}", path.parent_path().string(), error.message()));
-  // Something else under that name (a folder, left by who knows what) would be in the way of every later result.
+  // Something else under that name (a folder, left by who knows what) would be in the way of every later
+  // result.
   if (fs::is_directory(path, error)) fs::remove_all(path, error);
   KF_TRY_VOID(write_file_atomic(path, content, 0600));
   return hash;
