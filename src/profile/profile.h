@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "machine/machine.h"
 #include "task/task.h"
@@ -14,6 +15,33 @@ struct RooflinePosition {
   double fraction = 0;    // bound_ns / measured time; over 1 when algebra saves work
   double gflops = 0;      // achieved
   double gbytes_s = 0;    // achieved, compulsory bytes
+};
+
+// One figure about a kernel, and who says so.
+struct Fact {
+  std::string name;    // "vector_width_bits", "l1_miss_rate"
+  double value = 0;
+  std::string unit;    // "%", "GB/s", ""
+  std::string source;  // profiler's name
+};
+
+// Remarks, a listing, a table: text as a tool gave it, trimmed.
+struct ProfileText {
+  std::string title, text, source;
+};
+
+// A picture of a tool's window.
+struct ProfilePicture {
+  std::string title, source;
+  std::string png;  // bytes
+};
+
+// What is known about why a kernel takes the time it takes.
+struct Profile {
+  std::vector<Fact> facts;
+  std::vector<ProfileText> texts;
+  std::vector<ProfilePicture> pictures;
+  std::vector<std::string> absent;  // "perf: no counters on this machine"
 };
 
 // With `cold` caches all bytes come from memory; warm ones from the smallest level that holds them.

@@ -1,0 +1,97 @@
+// A language model behind one small interface: messages in, text and usage out. What can go wrong with a reply is a
+// value (ReplyEnd), because each way has its own remedy; an Error is the service or the configuration.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kforge {
+
+struct Image {
+  std::string media_type;  // "image/png"
+  std::string bytes;
+};
+
+struct Message {
+  enum class From : std::uint8_t { kUser, kAssistant };
+  From from = From::kUser;
+  std::string text;
+  std::vector<Image> images;
+};
+
+struct ModelRequest {
+  std::string system;               // stable from call to call: prompt caching rests on it
+  std::vector<Message> messages;
+  int max_output_tokens = 32'000;
+  std::optional<double> temperature;  // nothing: the provider's default (some models refuse the field)
+  // Which call of a run this is; cassettes replay by these.
+  std::string role;   // "generator", "analyst"
+  int attempt = 0;
+  int ordinal = 0;    // of the calls of this role in this attempt
+};
+
+struct TokenUsage {
+  std::int64_t input = 0;        // all input tokens, those read from a cache included
+  std::int64_t cache_read = 0;
+  std::int64_t cache_write = 0;
+  std::int64_t output = 0;
+  std::optional<double> dollars;  // nothing: the price is not known
+  bool estimated = false;         // the service said nothing
+};
+
+enum class ReplyEnd : std::uint8_t {
+  kComplete,
+  kTruncated,        // ran into the output limit: continue
+  kRefused,          // the model declines: rephrase or fall back
+  kContextOverflow,  // the prompt is too long: shrink the history
+  kEmpty,            // nothing came
+  kCut,              // the stream broke off, or went silent
+  kGarbage,          // not what the protocol says
+  kCancelled,        // we stopped it
+};
+std::string_view name_of(ReplyEnd end);
+
+struct ModelReply {
+  std::string text;
+  ReplyEnd end = ReplyEnd::kComplete;
+  std::string detail;  // one sentence when not complete
+  TokenUsage usage;
+  double seconds = 0;
+  int tries = 1;       // requests sent, retries included
+  std::string model;   // as the service names it
+};
+
+struct ReplyWatch {
+  std::function<void(std::string_view piece)> on_text;  // as it streams; may be empty
+  std::stop_token stop;
+};
+
+// Thread-safe: several asks may run at once; those with one key share a rate limiter.
+class ModelClient {
+ public:
+  virtual ~ModelClient() = default;
+  virtual std::string name() const = 0;      // the spec without secrets: "anthropic:NAME"
+  virtual bool accepts_images() const = 0;
+  virtual Result<ModelReply> ask(const ModelRequest& request, const ReplyWatch& watch) = 0;
+};
+
+struct ModelSettings {
+  std::string config_file;   // empty: config.toml in kforge_home(), when it is there
+  std::string record_to;     // cassette file; empty: nothing is recorded
+  double idle_seconds = 120;  // silence in a stream that means it is dead
+};
+
+// "anthropic:NAME", "openai:NAME", "http://127.0.0.1:8080/v1#NAME", "mailbox:DIR", "replay:FILE"; more in
+// docs/models.md. "builtin" is no model: the caller asks is_builtin() first.
+Result<std::unique_ptr<ModelClient>> open_model(std::string_view spec, const ModelSettings& settings);
+bool is_builtin(std::string_view spec);
+
+}  // namespace kforge
