@@ -1,0 +1,118 @@
+// The generation agent: what is to be made next, to a program. Backed by a language model here; the smith is
+// another.
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/failure.h"
+#include "generate/candidate.h"
+#include "generate/plan.h"
+#include "llm/llm.h"
+#include "machine/machine.h"
+#include "platform/platform.h"
+#include "task/task.h"
+
+namespace kforge {
+
+struct NamedTime {
+  std::string name;  // a baseline ("onednn"), or an operator with its node ("MatMul (scores)")
+  double ns = 0;
+};
+
+// What an agent is told about the setting; the same in every turn of a run. References outlive it; a null
+// pointer or an empty field leaves its part of the prompt out.
+struct GenerationContext {
+  const BoundTask* task = nullptr;     // REQUIRED, bound to the shapes that are timed
+  const Platform* platform = nullptr;  // REQUIRED
+  const Machine* machine = nullptr;
+  const Peaks* peaks = nullptr;
+  int threads = 1;
+  std::string precision = "fp32";  // policy's name,
+  double tolerance = 5e-6;         // its tolerance,
+  std::string precision_words;     // and what it says (PrecisionPolicy::what)
+  bool cold = true;                // caches are flushed before each timed batch
+  bool allow_libraries = false;
+  bool deterministic = false;
+  std::vector<std::string> compiler_line;  // as it will be run: Build::command of any earlier build
+  std::string flag_set;                    // "avx512"
+  std::vector<NamedTime> baselines;        // fastest first
+  std::vector<NamedTime> operator_times;   // of one baseline, operator by operator, where known
+  std::string operator_times_of;           // that baseline
+  std::string roofline_bound;              // RooflinePosition::bound and bound_ns
+  double roofline_ns = 0;
+  std::set<std::string> without;       // blocks that are switched off, see kPromptBlocks
+  std::size_t feedback_bytes = 6'000;  // at most so much of what went wrong
+};
+
+// Blocks that --without can name.
+inline constexpr std::string_view kPromptBlocks[] = {
+    "notes",      // the platform's notes.md
+    "example",    // the single worked example
+    "machine",    // instruction set, caches, measured peaks
+    "target",     // baselines and roofline
+    "operators",  // per-operator times of a baseline
+    "history",    // the table of changes tried
+    "best",       // the best source so far, when it is not the last
+    "feedback",   // what was wrong with the last program (only that it failed is said)
+    "advice",     // the analyst's recommendation
+    "profile",    // what profilers saw
+    "assembly",   // the hot loop as compiled
+    "reference",  // a kernel for another platform
+};
+// An Error names the word that is no block, with the nearest one.
+Result<void> check_blocks(const std::set<std::string>& without);
+
+// One call of a model, for the store and the bill.
+struct ModelCall {
+  std::string role;
+  int attempt = 0, ordinal = 0;
+  ReplyEnd end = ReplyEnd::kComplete;
+  std::string detail;
+  TokenUsage usage;
+  double seconds = 0;
+  std::string model;
+};
+
+// What came of one turn. `calls` says what it cost, whether or not there is a program.
+struct Generation {
+  std::expected<Candidate, Failure> program = std::unexpected(Failure(NoProgram{"nothing was asked"}));
+  std::string change;      // one line: what the agent says it did
+  std::string extraction;  // "ok", "ok_repaired", "no_code", "truncated", "elided", "edit_mismatch",
+                           // "unchanged", "refused"
+  std::vector<ModelCall> calls;
+  TokenUsage usage() const;
+};
+
+// Sum of what several calls used; dollars only when every price is known.
+TokenUsage total_usage(const std::vector<ModelCall>& calls);
+
+class Generator {
+ public:
+  virtual ~Generator() = default;
+  virtual std::string name() const = 0;
+  // A reply without a usable program is a NoProgram inside the Generation; an Error is the service's or ours.
+  virtual Result<Generation> generate(const Plan& plan, const GenerationContext& context,
+                                      const ReplyWatch& watch) = 0;
+};
+
+// Asks a model. One turn is one request as a rule; a truncated reply is continued, a prompt that is too long
+// is asked again with less in it, an empty or broken one once more. Each request has its own ordinal, in
+// order, so that a client that remembers replies by (role, attempt, ordinal) answers a resumed run with what
+// it received before.
+class ModelGenerator : public Generator {
+ public:
+  explicit ModelGenerator(ModelClient& model) : model_(&model) {}
+  std::string name() const override { return model_->name(); }
+  Result<Generation> generate(const Plan& plan, const GenerationContext& context,
+                              const ReplyWatch& watch) override;
+
+ private:
+  ModelClient* model_;
+};
+
+}  // namespace kforge

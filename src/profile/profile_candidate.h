@@ -1,0 +1,54 @@
+// Runs a platform's profilers on one built program and gathers what they say. Nothing here is a time that
+// counts: profilers run the program slowly, on one call, apart from any measurement.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "build/build.h"
+#include "generate/candidate.h"
+#include "machine/machine.h"
+#include "platform/platform.h"
+#include "profile/profile.h"
+#include "sandbox/sandbox.h"
+#include "task/task.h"
+
+namespace kforge {
+
+struct ProfileInput {
+  const BoundTask* task = nullptr;
+  const Platform* platform = nullptr;
+  const Machine* machine = nullptr;
+  const Peaks* peaks = nullptr;  // null: no roofline facts
+  const Candidate* candidate = nullptr;
+  const Build* build = nullptr;  // of the candidate for this task
+  SandboxTier tier = SandboxTier::kBubblewrap;
+  int threads = 1;
+  bool allow_libraries = false;
+  // What the verdict says, for facts beside the profilers' own.
+  std::optional<double> time_ns;
+  bool cold = true;
+  double thread_use = 0;  // cpu seconds / (wall seconds * threads); 0: not known
+  // Which profilers: by default those with `when = "always"`; further ones by name ("callgrind", "picture").
+  std::set<std::string> also;
+  std::set<std::string> without;
+  std::function<void(std::string_view profiler)> progress;  // before each; may be empty
+  std::function<bool()> stop;  // true: no further profiler is started; may be empty
+};
+
+// A profiler that fails or is not installed leaves a line in Profile::absent and never an Error.
+Profile profile_candidate(const ProfileInput& input);
+
+// Facts and texts for an agent, most telling first, within a budget; candidates' text in fences.
+std::string profile_summary(const Profile& profile, std::size_t limit_bytes = 6'000);
+// The listing of the hot loop, or "".
+std::string hot_loop_of(const Profile& profile, std::size_t limit_bytes = 4'000);
+
+// nullptr when there is no such fact; the last one when several profilers say it.
+const Fact* find_fact(const Profile& profile, std::string_view name);
+
+}  // namespace kforge
