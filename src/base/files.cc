@@ -63,6 +63,14 @@ Result<std::string> read_file(const fs::path& path, std::size_t limit) {
   }
 }
 
+Result<void> write_scratch_file(const fs::path& path, std::string_view content) {
+  Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!fd.valid()) return fail("cannot create {}: {}", path.string(), std::strerror(errno));
+  KF_TRY_VOID(write_all(fd.get(), content, path));
+  if (::fchmod(fd.get(), 0644) != 0) return fail("cannot write {}: {}", path.string(), std::strerror(errno));
+  return {};
+}
+
 Result<void> write_file_atomic(const fs::path& path, std::string_view content, int mode) {
   std::string temporary = path.string() + ".tmp-XXXXXX";
   Fd fd(::mkostemp(temporary.data(), O_CLOEXEC));

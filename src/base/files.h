@@ -15,6 +15,9 @@ namespace fs = std::filesystem;
 // Refuses files larger than `limit` bytes, so that a hostile file cannot exhaust memory.
 Result<std::string> read_file(const fs::path& path, std::size_t limit = std::size_t{1} << 31);
 
+// For files of a TempDir, which need not outlive a crash.
+Result<void> write_scratch_file(const fs::path& path, std::string_view content);
+
 // Written to a temporary name beside `path`, flushed, then renamed: a reader sees the old file or the whole
 // new one, also after a crash or on a full disk.
 Result<void> write_file_atomic(const fs::path& path, std::string_view content, int mode = 0644);

@@ -61,8 +61,7 @@ void add_onednn(const BoundTask& task, const Machine& machine, const BaselineOpt
   ContenderSpec spec = make_spec("onednn", {program->string(), task.task->path, "--dims", dims_text(task)},
                                  work, machine, options.threads);
   std::string what =
-      fmt::format("oneDNN 2.6, operator by operator, loops where it has none, float32 arithmetic, {} threads",
-                  spec.threads);
+      "oneDNN 2.6, operator by operator, loops where it has none, float32 arithmetic";
   out.present.push_back({"onednn", what, std::move(spec)});
 }
 
@@ -173,8 +172,7 @@ Result<void> add_python(const BoundTask& task, const Machine& machine, const Bas
   ContenderSpec spec = make_spec(baseline.name, {facts.python.string(), "-B", child.string(), job.string()},
                                  work, machine, options.threads);
   std::string tuned = tune_environment(machine, spec);
-  std::string what = fmt::format("{} {}, {} threads{}", baseline.package, facts.versions.at(baseline.package),
-                                 spec.threads, tuned);
+  std::string what = fmt::format("{} {}{}", baseline.package, facts.versions.at(baseline.package), tuned);
   if (std::string_view(baseline.name) == "torch") what = "eager " + what;
   if (std::string_view(baseline.name) == "torch.compile") {
     what = "inductor of " + what;

@@ -2,10 +2,6 @@
 // it.
 #include "build/build.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -42,7 +38,7 @@ Result<void> stage_file(const fs::path& folder, const SourceFile& file) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   if (error) return fail("cannot create {}: {}", path.parent_path().string(), error.message());
-  return write_file_atomic(path, file.content);
+  return write_scratch_file(path, file.content);
 }
 
 Result<Stage> make_stage(const Candidate& candidate, std::string_view task_header,
@@ -127,7 +123,7 @@ std::string explanation(const SandboxExit& exit) {
       said("bad_alloc"))
     return fmt::format("error: the compiler used up the {} GiB of memory it may have\n",
                        kCompilerMemory >> 30);
-  if (said("File size limit exceeded") || said("File too large"))
+  if (exit.folder_exceeded || said("File size limit exceeded") || said("File too large"))
     return fmt::format("error: the compiled program would be larger than {} MiB\n", kLargestArtefact >> 20);
   if (said("Killed signal terminated") || exit.signal == SIGKILL)
     return "error: the compiler was stopped: it used too much memory or time\n";
@@ -142,7 +138,7 @@ Failure compile_failure(const SandboxExit& exit, const Stage& stage, double time
                      exit.err.find("CPU time limit exceeded") != std::string::npos;
   if (out_of_time) return Timeout{"compile", timeout_seconds};
   std::string log = trim_compiler_log(
-      exit.err, {"../src/", stage.sources.string() + "/", stage.output.string() + "/", "./"});
+      exit.err, {"../src/", stage.sources.string() + "/", stage.output.string() + "/"});
   log += explanation(exit);
   if (log.empty() && exit.signal != 0)
     log = fmt::format("error: the compiler was ended by signal {}\n", exit.signal);
@@ -151,22 +147,11 @@ Failure compile_failure(const SandboxExit& exit, const Stage& stage, double time
   return CompileError{std::move(log)};
 }
 
-// What lies in the output folder is the sandboxed program's work: not a link, not a pipe, not endless.
-Step<std::string> take_artefact(const fs::path& path) {
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat info {};
-  bool usable = fd.valid() && ::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0 &&
-                static_cast<std::size_t>(info.st_size) <= kLargestArtefact;
-  if (!usable) return candidate_failed(CompileError{"error: the compiler left no usable library\n"});
-  std::string content(static_cast<std::size_t>(info.st_size), '\0');
-  std::size_t done = 0;
-  while (done < content.size()) {
-    ssize_t n = ::read(fd.get(), content.data() + done, content.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return fail("cannot read {}: {}", path.string(), std::strerror(errno));
-    done += static_cast<std::size_t>(n);
-  }
-  return content;
+Step<std::string> take_artefact(const fs::path& folder) {
+  auto content = read_product(folder, kArtefactName, kLargestArtefact);
+  if (!content || content->empty())
+    return candidate_failed(CompileError{"error: the compiler left no usable library\n"});
+  return std::move(*content);
 }
 
 // A program that compiles but cannot be called is not compiled yet.
@@ -281,7 +266,7 @@ Step<Build> build_with_header(const Candidate& candidate, const Platform& platfo
   }
   if (failed(exit)) return candidate_failed(compile_failure(exit, stage, platform.build.timeout_seconds));
 
-  KF_STEP(std::string content, take_artefact(stage.output / kArtefactName));
+  KF_STEP(std::string content, take_artefact(stage.output));
   build.log =
       trim_compiler_log(exit.err, {"../src/", stage.sources.string() + "/", stage.output.string() + "/"});
   build.artefact_hash = sha256_hex(content);

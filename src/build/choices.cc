@@ -16,6 +16,9 @@ namespace {
 
 const std::vector<std::string> kDirectives = {"general", "flags", "compiler", "arithmetic", "tune"};
 
+// More than any program means; the command line has its limits too.
+constexpr std::size_t kMostFlags = 64, kLongestFlag = 256;
+
 CompileError directive_error(const Candidate& candidate, const Candidate::Directive& directive,
                              const std::string& what) {
   return {fmt::format("{}:{}: error: {}\n", candidate.files[0].name, directive.line, what)};
@@ -110,6 +113,10 @@ Step<BuildChoices> choose(const Candidate& candidate, const Platform& platform, 
             candidate, directive,
             fmt::format("flag '{}' is not among those a program may choose{}", flag.substr(0, 60),
                         did_you_mean(flag, platform.build.allowed_flags))));
+      if (flag.size() > kLongestFlag || choices.flags.size() == kMostFlags)
+        return candidate_failed(directive_error(
+            candidate, directive,
+            fmt::format("a program may choose {} flags of {} characters", kMostFlags, kLongestFlag)));
       choices.flags.push_back(flag);
     }
   }

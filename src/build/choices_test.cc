@@ -50,6 +50,10 @@ TEST_F(ChoicesTest, FlagsOfTheCandidate) {
               HasSubstr("kernel.cc:2: error: flag '-fplugin=x.so' is not among"));
   EXPECT_THAT(refusal("// kforge: flags -funrol-loops\n"), HasSubstr("did you mean '-funroll-loops'"));
   EXPECT_THAT(refusal("// kforge: flags -ldnnl\n"), HasSubstr("not among"));
+  std::string many;
+  for (int i = 0; i < 5000; ++i) many += "// kforge: flags -O2\n";
+  EXPECT_THAT(refusal(many), HasSubstr("64 flags"));
+  EXPECT_THAT(refusal("// kforge: flags -D" + std::string(1000, 'x') + "\n"), HasSubstr("256 characters"));
   options_.allow_libraries = true;
   EXPECT_EQ(refusal("// kforge: flags -ldnnl\n"), "accepted");
 }

@@ -1,6 +1,7 @@
 #include "forge/evaluate.h"
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -31,6 +32,11 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kOracleCacheBytes = std::size_t{4} << 30;
+constexpr milliseconds kLeastLoadLimit{2'000};  // for a sandbox on a busy machine
+
+std::size_t physical_memory() {
+  return static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
 
 // One shape case of one candidate, judged.
 struct CaseOutcome {
@@ -111,10 +117,12 @@ Result<CaseOutcome> Evaluation::judge_case(std::size_t index) {
   KF_TRY(auto built, build(task));
   if (!built) return verdict.fail(built.error()), std::move(outcome);
   outcome.build = *built;
-  const auto& imports = platform_.allowed_imports;
-  std::vector<std::string> allowed = imports;
-  if (options_.allow_libraries) allowed.insert(allowed.end(), platform_.library_imports.begin(), platform_.library_imports.end());
-  if (auto rejected = check_symbols(built->symbols, allowed)) return verdict.fail(*rejected), std::move(outcome);
+  std::vector<std::string> imports = platform_.allowed_imports, needed = platform_.allowed_needed;
+  if (options_.allow_libraries) {
+    imports.insert(imports.end(), platform_.library_imports.begin(), platform_.library_imports.end());
+    needed.insert(needed.end(), platform_.library_needed.begin(), platform_.library_needed.end());
+  }
+  if (auto rejected = check_symbols(built->symbols, imports, needed)) return verdict.fail(*rejected), std::move(outcome);
   verdict.pass("symbols", fmt::format("imports {} listed names, defines none of the system's", built->imports.size()));
 
   KF_TRY(JudgeContext context, context_for(task));
@@ -219,7 +227,7 @@ ContenderSpec Evaluation::limited(ContenderSpec spec, const BoundTask& task) con
   spec.cpus = machine_.cpus;
   spec.limits.wall = std::chrono::hours(1);  // each call has its own limit
   spec.limits.cpu_seconds = 3600;
-  spec.limits.memory_bytes = (std::size_t{6} << 30) + 16 * tensors;
+  spec.limits.memory_bytes = std::min((std::size_t{4} << 30) + 16 * tensors, physical_memory() / 4 * 3);
   spec.limits.processes = static_cast<std::uint64_t>(4 * threads_ + 64);
   return spec;
 }
@@ -239,6 +247,8 @@ Result<JudgeContext> Evaluation::context_for(const BoundTask& task) {
   context.threads = threads_;
   context.oracle_cache = &*oracle_cache_;
   context.call_limit = call_limit(task);
+  if (options_.call_limit_seconds > 0)
+    context.load_limit = std::clamp<milliseconds>(context.call_limit, kLeastLoadLimit, context.load_limit);
   context.deterministic = options_.deterministic;
   context.progress = [this](double fraction, std::string_view detail) { progress_.advance(fraction, detail); };
   context.secret = random_seed();
@@ -377,7 +387,13 @@ Result<EvalReport> Evaluation::finish() {
   }
   fill_summary(task_, report_);
   report_.seconds = stopwatch_.seconds();
-  if (store_) KF_TRY_VOID(save());
+  if (store_) {
+    // The verdict is worth more than its record: a full disk must not take it away.
+    if (auto saved = save(); !saved) {
+      report_.result_id.clear();
+      report_.notes.push_back("NOT SAVED: " + saved.error().text());
+    }
+  }
   progress_.finish();
   return std::move(report_);
 }

@@ -21,7 +21,7 @@ struct Candidate {
   std::string origin;             // "file softmax.cc", later "model NAME attempt 3", "smith"
 
   std::string content_hash() const;
-  // Lines of the form "// kforge: KEY VALUE" in the main file: "general", "flags -O2", "compiler clang++-19",
+  // Lines of the form "// kforge: KEY VALUE" in the main file: "general", "flags -O2", "compiler g++",
   // "arithmetic bf16x3", "tune BM=32,64".
   struct Directive {
     std::string key, value;

@@ -18,7 +18,9 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 void take_sample(const BoundTask& task, TimedContender& timed, const RoundPlan& plan, std::uint32_t batch,
                  const TimingOptions& options) {
   for (std::uint32_t slot : plan.order) reset_outputs(task, timed.contender->outputs(), plan.choices[slot], slot);
+  auto spin_start = Clock::now();
   spin_cores(options.cpus, options.spin, options.cold ? options.evict_bytes : 0);
+  timed.spin_ns += seconds_since(spin_start) * 1e9;
   auto steal = steal_ticks();
   auto time = timed.contender->call({plan.order.begin(), plan.order.begin() + batch}, options.call_limit);
   if (!time) {

@@ -41,6 +41,7 @@ struct TimedContender {
   std::vector<Sample> samples;       // by round
   std::optional<Failure> failure;    // it failed in this round; no samples after it
   double spent_ns = 0;               // in calls, all rounds
+  double spin_ns = 0;                // warming cores and evicting caches before them
 };
 
 // The values of each slot in a round, and the order in which slots are called. A batch of n calls takes the first n

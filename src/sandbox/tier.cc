@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "sandbox/sandbox.h"
+#include "sandbox/tier_memory.h"
 
 namespace kforge {
 namespace {
@@ -61,7 +62,9 @@ std::optional<std::string> tier_unavailable(SandboxTier tier) {
   return trial.problem;
 }
 
-Result<SandboxTier> strongest_tier() {
+namespace {
+
+Result<SandboxTier> strongest_by_trial() {
   auto bubblewrap = tier_unavailable(SandboxTier::kBubblewrap);
   if (!bubblewrap) return SandboxTier::kBubblewrap;
   auto landlock = tier_unavailable(SandboxTier::kLandlock);
@@ -71,6 +74,16 @@ Result<SandboxTier> strongest_tier() {
       "later); "
       "--no-sandbox runs candidates unprotected",
       fmt::format("no sandbox works here: bubblewrap: {}; landlock: {}", *bubblewrap, *landlock));
+}
+
+}  // namespace
+
+Result<SandboxTier> strongest_tier() {
+  static const std::optional<SandboxTier> remembered = remembered_tier();
+  if (remembered) return *remembered;
+  KF_TRY(SandboxTier tier, strongest_by_trial());
+  remember_tier(tier);
+  return tier;
 }
 
 }  // namespace kforge

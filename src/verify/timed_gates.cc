@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <random>
 
 #include "verify/evidence.h"
@@ -48,6 +49,7 @@ class TimedJudge {
 
  private:
   Result<void> start_candidate();
+  Result<bool> start_fresh();
   Result<void> start_rivals();
   Result<std::unique_ptr<Contender>> start_rival(const Rival& rival, int threads, double& call_ns);
   void run_rounds();
@@ -78,6 +80,8 @@ class TimedJudge {
 
   std::optional<InputMemory> memory_;
   std::vector<std::unique_ptr<Contender>> owned_;   // the candidate first
+  std::optional<InputMemory> fresh_memory_;
+  std::unique_ptr<Contender> fresh_;                // a second process of the candidate: makes timed calls again
   std::vector<const Rival*> present_;               // rival of owned_[i + 1]
   std::vector<std::string> what_;                   // with the thread count used
   std::vector<TimedContender> timed_;
@@ -88,8 +92,21 @@ class TimedJudge {
   TimedFindings findings_;
 };
 
+// The process that will make timed calls again. It is started with the candidate's, because starting one takes longer
+// than most small kernels, and stays stopped until its turn; nothing it will be asked is known yet.
+Result<bool> TimedJudge::start_fresh() {
+  KF_TRY(auto started, Contender::start(candidate_, task_, *fresh_memory_, context_.load_limit));
+  if (!started) return false;  // the candidate's own start says why, or it is tried again
+  fresh_ = std::move(*started);
+  return true;
+}
+
 Result<void> TimedJudge::start_candidate() {
-  KF_TRY(auto started, Contender::start(candidate_, task_, *memory_, context_.load_limit));
+  KF_TRY(fresh_memory_, InputMemory::create(task_, 2));
+  auto beside = std::async(std::launch::async, [this] { return start_fresh(); });
+  auto own = Contender::start(candidate_, task_, *memory_, context_.load_limit);
+  KF_TRY([[maybe_unused]] bool both, beside.get());
+  KF_TRY(auto started, std::move(own));
   if (!started) {
     verdict_.fail(started.error());
     return {};
@@ -246,7 +263,7 @@ bool TimedJudge::enough() {
 }
 
 void TimedJudge::run_rounds() {
-  for (auto& contender : owned_) timed_.push_back({contender.get(), 1, {}, std::nullopt, 0});
+  for (auto& contender : owned_) timed_.push_back({.contender = contender.get()});
   drawn_round_ = static_cast<int>(random_() % static_cast<std::uint64_t>(options_.timing.min_rounds));
   TimingHooks hooks;
   hooks.plan = [this](int round) { return plan(round); };
@@ -257,7 +274,10 @@ void TimedJudge::run_rounds() {
   };
   auto rounds = time_interleaved(task_, *memory_, timed_, options_.timing, hooks);
   findings_.rounds = rounds ? *rounds : 0;
-  findings_.spin_seconds = static_cast<double>(options_.timing.spin.count()) / 1e3 * static_cast<double>(timed_.size()) * findings_.rounds;
+  for (const TimedContender& timed : timed_) {
+    findings_.contender_seconds += timed.spent_ns / 1e9;
+    findings_.spin_seconds += timed.spin_ns / 1e9;
+  }
 }
 
 void TimedJudge::summarise() {
@@ -271,7 +291,6 @@ void TimedJudge::summarise() {
   double cpu = 0, wall = 0;
   for (const Sample& sample : timed_[0].samples) cpu += sample.cpu_ns, wall += sample.parent_ns;
   if (wall > 0) findings_.thread_use = cpu / (wall * context_.threads);
-  for (const TimedContender& timed : timed_) findings_.contender_seconds += timed.spent_ns / 1e9;
   for (std::size_t i = 1; i < timed_.size(); ++i) {
     const Rival& rival = *present_[i - 1];
     if (timed_[i].failure) {
@@ -333,11 +352,14 @@ Result<void> TimedJudge::judge_timed_calls() {
   std::ranges::shuffle(remembered_, random_);
   std::ranges::partition(remembered_, &RememberedCall::tripwire);
   remembered_.resize(std::min(remembered_.size(), std::clamp(affordable, kRepeatLeast, kRepeatMost)));
-  KF_TRY(InputMemory memory, InputMemory::create(task_, 2));
+  const InputMemory& memory = *fresh_memory_;
   fill_params(task_, memory, {InputKind::kOwn, context_.check_seed(InputKind::kOwn)});
-  KF_TRY(auto started, Contender::start(candidate_, task_, memory, context_.load_limit));
-  if (!started) return verdict_.fail(started.error()), Result<void>{};
-  Contender& fresh = **started;
+  if (!fresh_) {
+    KF_TRY(auto started, Contender::start(candidate_, task_, memory, context_.load_limit));
+    if (!started) return verdict_.fail(started.error()), Result<void>{};
+    fresh_ = std::move(*started);
+  }
+  Contender& fresh = *fresh_;
   KF_TRY(auto prepared, fresh.prepare(context_.call_limit));
   if (!prepared) return verdict_.fail(prepared.error()), Result<void>{};
   for (const RememberedCall& call : remembered_) {
@@ -374,12 +396,14 @@ Result<double> TimedJudge::measure_again(int samples, std::vector<Sample>& taken
   KF_TRY(auto prepared, (*started)->prepare(context_.call_limit));
   if (!prepared) return verdict_.fail(prepared.error()), 0.0;
   std::vector<TimedContender> alone;
-  alone.push_back({started->get(), 1, {}, std::nullopt, 0});
+  alone.push_back({.contender = started->get()});
   TimingOptions timing = options_.timing;
   timing.min_rounds = timing.max_rounds = samples;
   TimingHooks hooks;
   hooks.plan = [this](int) { return fresh_plan(); };
   KF_TRY([[maybe_unused]] int rounds, time_interleaved(task_, *memory_, alone, timing, hooks));
+  findings_.contender_seconds += alone[0].spent_ns / 1e9;
+  findings_.spin_seconds += alone[0].spin_ns / 1e9;
   if (alone[0].failure) return verdict_.fail(*alone[0].failure), 0.0;
   taken = alone[0].samples;
   std::vector<double> ns;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
 #include <map>
 #include <random>
 
@@ -90,11 +91,12 @@ class ValueJudge {
   ValueJudge(const JudgeContext& context, const ContenderSpec& program, Verdict& verdict)
       : context_(context), task_(*context.task), program_(program), verdict_(verdict) {}
 
+  Result<bool> start(int threads);
+  // REQUIRE: start() gave true.
   Result<void> every_kind();
   Result<void> another_process();
 
  private:
-  Result<bool> start(int threads);
   Result<void> judge_kind(InputKind kind);
   Result<void> judge_repeat(const Expected& expected, InputChoice choice);
   Result<Expected> expect(InputKind kind);
@@ -200,8 +202,6 @@ Result<void> ValueJudge::finish() {
 }
 
 Result<void> ValueJudge::every_kind() {
-  KF_TRY(bool started, start(context_.threads));
-  if (!started) return {};
   int done = 0;
   for (InputKind kind : kAllInputKinds) {
     if (context_.progress) context_.progress(done++ / static_cast<double>(std::size(kAllInputKinds)), name_of(kind));
@@ -225,8 +225,6 @@ Result<void> ValueJudge::every_kind() {
 // Another process, with one thread: first a call on nearly the check inputs, then the check inputs themselves. A
 // program that recognises its input by a sample of it answers the second with the first's result.
 Result<void> ValueJudge::another_process() {
-  KF_TRY(bool started, start(1));
-  if (!started) return {};
   InputKind kind = InputKind::kOwn;
   KF_TRY(Expected expected, expect(kind));
   InputChoice choice{kind, context_.check_seed(kind)};
@@ -286,16 +284,22 @@ std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected
 }
 
 Result<void> judge_values(const JudgeContext& context, const ContenderSpec& program, Verdict& verdict) {
-  {
-    ValueJudge judge(context, program, verdict);
-    KF_TRY_VOID(judge.every_kind());
-  }
+  ValueJudge first(context, program, verdict);
+  Verdict second_verdict;
+  ValueJudge second(context, program, second_verdict);
+  // Both processes start at once: starting one takes longer than judging a small kernel. The second waits, stopped.
+  auto beside = std::async(std::launch::async, [&] { return second.start(1); });
+  auto started = first.start(context.threads);
+  auto second_started = beside.get();
+  KF_TRY(bool ready, std::move(started));
+  if (!ready) return {};
+  KF_TRY_VOID(first.every_kind());
   if (verdict.failed()) return {};
-  {
-    ValueJudge judge(context, program, verdict);
-    KF_TRY_VOID(judge.another_process());
-    if (verdict.failed()) return {};
-  }
+  KF_TRY(bool second_ready, std::move(second_started));
+  if (second_ready) KF_TRY_VOID(second.another_process());
+  verdict.oracle_seconds += second_verdict.oracle_seconds;
+  if (second_verdict.error.max_rel > verdict.error.max_rel) verdict.error = second_verdict.error;
+  if (second_verdict.failed()) return verdict.fail(*second_verdict.failure), Result<void>{};
   bool same = std::ranges::count(verdict.flags, "bitwise_repeatable") > 0;
   verdict.pass("repeat", fmt::format("repeats and {} within the policy{}",
                                      context.threads > 1 ? fmt::format("1 and {} threads", context.threads) : "1 thread",
