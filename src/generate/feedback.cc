@@ -1,0 +1,188 @@
+#include "generate/feedback.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "generate/quote.h"
+
+namespace kforge {
+namespace {
+
+using nlohmann::json;
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+// The file and line that "kernel.cc:12:5: error: ..." points at.
+struct Pointed {
+  const SourceFile* file = nullptr;
+  int line = 0;
+};
+
+Pointed pointed_at(std::string_view message, const Candidate& program) {
+  if (message.find("error") == std::string_view::npos) return {};
+  for (const SourceFile& file : program.files) {
+    std::size_t at = message.find(file.name + ":");
+    if (at == std::string_view::npos) continue;
+    std::string_view rest = message.substr(at + file.name.size() + 1);
+    int line = 0;
+    auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), line);
+    if (error == std::errc() && end != rest.data() + rest.size() && *end == ':' && line > 0)
+      return {&file, line};
+  }
+  return {};
+}
+
+std::string numbered(const SourceFile& file, int line, int around) {
+  std::vector<std::string_view> lines = lines_of(file.content);
+  int count = static_cast<int>(lines.size());
+  if (line > count) return "";
+  std::string text;
+  for (int i = std::max(1, line - around); i <= std::min(count, line + around); ++i)
+    text += fmt::format("{}{:>5} | {}\n", i == line ? ">" : " ", i,
+                        lines[static_cast<std::size_t>(i - 1)].substr(0, 200));
+  return text;
+}
+
+// The source around the first few places the messages name, each place once.
+std::string source_lines(std::string_view log, const Candidate& program) {
+  constexpr int kPlaces = 4, kAround = 2;
+  std::set<std::pair<std::string, int>> shown;
+  std::string text;
+  for (std::string_view message : lines_of(log)) {
+    if (static_cast<int>(shown.size()) >= kPlaces) break;
+    Pointed at = pointed_at(message, program);
+    if (!at.file || !shown.emplace(at.file->name, at.line).second) continue;
+    std::string lines = numbered(*at.file, at.line, kAround);
+    if (!lines.empty()) text += fmt::format("{} around line {}:\n{}", at.file->name, at.line, lines);
+  }
+  return text;
+}
+
+std::string compile_feedback(const Attempt& attempt, std::size_t limit) {
+  std::string log = clean_text(attempt.reason);
+  std::string text = fmt::format("It does not compile. The compiler's messages, the first one first:\n{}",
+                                 fenced(shorten(log, limit * 2 / 3)));
+  std::string lines = source_lines(log, attempt.program);
+  if (!lines.empty()) text += fmt::format("The lines they point at:\n{}", fenced(shorten(lines, limit / 3)));
+  return text + "Correct the first error first; later ones often follow from it.\n";
+}
+
+std::string number_text(const json& value) {
+  if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
+  if (value.is_number()) return fmt::format("{:.9g}", value.get<double>());
+  return value.is_string() ? one_line(value.get<std::string>(), 40) : "?";
+}
+
+std::string index_text(const json& index) {
+  std::vector<std::string> parts;
+  if (index.is_array())
+    for (const json& part : index)
+      if (parts.size() < 16) parts.push_back(number_text(part));
+  return fmt::format("[{}]", fmt::join(parts, ","));
+}
+
+std::string field(const json& object, const char* key) {
+  return object.contains(key) && object[key].is_string() ? one_line(object[key].get<std::string>(), 300) : "";
+}
+
+// Evidence of a comparison: how many, which pattern, where first, the worst, and in which part of the output.
+std::string comparison_text(const json& evidence) {
+  std::string text, output = field(evidence, "output");
+  if (std::string inputs = field(evidence, "inputs"); !inputs.empty())
+    text += fmt::format("- inputs: {}\n", inputs);
+  if (evidence.contains("wrong") && evidence.contains("elements"))
+    text += fmt::format("- wrong elements: {} of {}{}\n", number_text(evidence["wrong"]),
+                        number_text(evidence["elements"]), output.empty() ? "" : " of " + output);
+  if (evidence.contains("wrong_nonfinite") && evidence["wrong_nonfinite"].is_number() &&
+      evidence["wrong_nonfinite"] > 0)
+    text += fmt::format("- of these, NaN or infinity in the wrong place: {}\n",
+                        number_text(evidence["wrong_nonfinite"]));
+  if (std::string pattern = field(evidence, "pattern"); !pattern.empty())
+    text += fmt::format("- pattern: {}\n", pattern);
+  if (evidence.contains("first_wrong"))
+    text += fmt::format("- first wrong element: {}{}\n", output, index_text(evidence["first_wrong"]));
+  if (evidence.contains("worst") && evidence["worst"].is_array() && !evidence["worst"].empty()) {
+    text += "- worst elements:\n";
+    std::size_t shown = 0;
+    for (const json& worst : evidence["worst"]) {
+      if (!worst.is_object() || ++shown > 5) continue;
+      auto value = [&](const char* key) { return worst.contains(key) ? number_text(worst[key]) : "?"; };
+      text += fmt::format("    {}{} = {}, must be {}, off by {}, allowed {}\n", output,
+                          worst.contains("index") ? index_text(worst["index"]) : "", value("got"),
+                          value("want"), value("error"), value("bound"));
+    }
+  }
+  if (evidence.contains("error_by_region") && evidence["error_by_region"].is_array() &&
+      !evidence["error_by_region"].empty()) {
+    std::vector<std::string> regions;
+    for (const json& region : evidence["error_by_region"]) {
+      if (regions.size() == 64) break;
+      regions.push_back(region.is_number() ? fmt::format("{:.1e}", region.get<double>())
+                                           : number_text(region));
+    }
+    text += fmt::format("- largest error by {}ths of the output, first to last, relative to its rms: {}\n",
+                        regions.size(), fmt::join(regions, " "));
+  }
+  return text;
+}
+
+std::string evidence_text(const std::string& evidence, std::size_t limit) {
+  if (evidence.empty()) return "";
+  json parsed = json::parse(evidence, nullptr, false);
+  if (!parsed.is_object()) return "";
+  if (parsed.contains("worst")) return comparison_text(parsed);
+  return fmt::format(
+      "Evidence:\n{}",
+      fenced(shorten(parsed.dump(2, ' ', false, json::error_handler_t::replace), limit), "json"));
+}
+
+std::string gate_feedback(const Attempt& attempt, std::string_view opening, std::size_t limit) {
+  std::string text = fmt::format("{} {}\n", opening, one_line(attempt.reason, limit / 2));
+  if (!attempt.gate.empty()) {
+    text += fmt::format("Gate: {}.", attempt.gate);
+    if (std::string_view meaning = gate_meaning(attempt.gate); !meaning.empty())
+      text += fmt::format(" {}", meaning);
+    text += '\n';
+  }
+  return text + evidence_text(attempt.evidence, limit / 2);
+}
+
+}  // namespace
+
+std::string failure_feedback(const Attempt& attempt, std::size_t limit_bytes) {
+  const std::string& outcome = attempt.outcome;
+  // Parts are cut to what is left after the words around them, never the whole: a cut fence would swallow
+  // what follows.
+  std::size_t room = std::max<std::size_t>(limit_bytes, 1'000) - 600;
+  if (outcome == "passed") return "";
+  if (outcome == "no_program")
+    return fmt::format("No program could be taken from the reply:\n{}",
+                       fenced(shorten(clean_text(attempt.reason), room)));
+  if (outcome == "compile_error") return compile_feedback(attempt, room);
+  if (outcome == "crash")
+    return fmt::format("It crashed:\n{}{}", fenced(shorten(clean_text(attempt.reason), room / 2)),
+                       evidence_text(attempt.evidence, room / 2));
+  if (outcome == "timeout")
+    return fmt::format(
+        "It took too long: {}\nLook for an endless loop or a deadlock between threads first, then for work "
+        "that is far larger than needed.\n",
+        one_line(attempt.reason, room));
+  if (outcome == "wrong_shape" || outcome == "wrong_value")
+    return gate_feedback(attempt, "It compiles and runs, but its values are wrong.", room);
+  return gate_feedback(attempt, "It was rejected.", room);
+}
+
+}  // namespace kforge

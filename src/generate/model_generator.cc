@@ -1,0 +1,156 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/nearest.h"
+#include "generate/generator.h"
+#include "generate/prompt.h"
+#include "generate/prompt_file.h"
+#include "generate/reply.h"
+
+namespace kforge {
+namespace {
+
+constexpr int kMostContinuations = 2, kMostShrinking = 2, kMostRepeats = 1;
+
+// One turn: the requests it takes to get one complete reply.
+class Turn {
+ public:
+  Turn(ModelClient& model, const Plan& plan, const GenerationContext& context, const ReplyWatch& watch)
+      : model_(model), plan_(plan), context_(context), watch_(watch) {}
+
+  Result<Generation> run() {
+    int shrink = 0, repeats = 0;
+    for (;;) {
+      KF_TRY(Prompt prompt, make_prompt(plan_, context_, shrink));
+      KF_TRY(ModelReply reply, ask(request_for(prompt)));
+      switch (reply.end) {
+        case ReplyEnd::kComplete:
+          return finish(reply.text, false);
+        case ReplyEnd::kTruncated:
+          return continue_reply(prompt, std::move(reply));
+        case ReplyEnd::kContextOverflow:
+          if (++shrink > kMostShrinking)
+            return none("too_long",
+                        "The prompt is too long for this model, also without its optional parts.");
+          break;
+        case ReplyEnd::kRefused:
+          return none("refused", fmt::format("The model declined to answer. {}", reply.detail));
+        case ReplyEnd::kCancelled:
+          return none("cancelled", "The call was cancelled.");
+        case ReplyEnd::kEmpty:
+        case ReplyEnd::kCut:
+        case ReplyEnd::kGarbage:
+          if (++repeats > kMostRepeats)
+            return none("no_reply", fmt::format("No usable reply came from the model. {}", reply.detail));
+          break;
+      }
+    }
+  }
+
+ private:
+  ModelRequest request_for(const Prompt& prompt) const {
+    ModelRequest request;
+    request.system = prompt.system;
+    request.messages.push_back({Message::From::kUser, prompt.turn, {}});
+    request.role = "generator";
+    request.attempt = plan_.attempt;
+    return request;
+  }
+
+  Result<ModelReply> ask(ModelRequest request) {
+    request.ordinal = static_cast<int>(generation_.calls.size());
+    KF_TRY(ModelReply reply, model_.ask(request, watch_));
+    generation_.calls.push_back({request.role, request.attempt, request.ordinal, reply.end, reply.detail,
+                                 reply.usage, reply.seconds, reply.model});
+    return reply;
+  }
+
+  Result<Generation> continue_reply(const Prompt& prompt, ModelReply reply) {
+    KF_TRY(std::string go_on, render_prompt("generate_continue", {}));
+    std::string text = std::move(reply.text);
+    for (int i = 0; i < kMostContinuations && !text.empty(); ++i) {
+      ModelRequest request = request_for(prompt);
+      request.messages.push_back({Message::From::kAssistant, text, {}});
+      request.messages.push_back({Message::From::kUser, go_on, {}});
+      KF_TRY(ModelReply more, ask(std::move(request)));
+      if (more.end != ReplyEnd::kComplete && more.end != ReplyEnd::kTruncated) break;
+      text += more.text;
+      if (more.end == ReplyEnd::kComplete) return finish(text, false);
+    }
+    return finish(text, true);
+  }
+
+  Result<Generation> finish(const std::string& text, bool truncated) {
+    ReplyRules rules;
+    rules.extensions = context_.platform->files;
+    if (context_.platform->kind == "native") rules.entries = {"kernel", "kernel_prepared"};
+    if (context_.platform->kind == "device") rules.extensions.push_back(".json");
+    if (const Attempt* base = base_of(plan_)) rules.base = &base->program;
+    for (const Attempt* attempt : plan_.history) rules.known.push_back(&attempt->program);
+    if (plan_.last) rules.known.push_back(&plan_.last->program);
+    rules.truncated = truncated;
+    ParsedReply parsed = parse_reply(text, rules);
+    generation_.extraction = parsed.extraction;
+    generation_.change = parsed.change;
+    if (!parsed.program) {
+      generation_.program = std::unexpected(Failure(parsed.program.error()));
+    } else {
+      parsed.program->origin = fmt::format("model {} attempt {}", model_.name(), plan_.attempt);
+      generation_.program = std::move(*parsed.program);
+    }
+    return std::move(generation_);
+  }
+
+  Result<Generation> none(std::string_view extraction, std::string reason) {
+    generation_.extraction = extraction;
+    generation_.program = std::unexpected(Failure(NoProgram{std::move(reason)}));
+    return std::move(generation_);
+  }
+
+  ModelClient& model_;
+  const Plan& plan_;
+  const GenerationContext& context_;
+  const ReplyWatch& watch_;
+  Generation generation_;
+};
+
+}  // namespace
+
+Result<Generation> ModelGenerator::generate(const Plan& plan, const GenerationContext& context,
+                                            const ReplyWatch& watch) {
+  return Turn(*model_, plan, context, watch).run();
+}
+
+TokenUsage total_usage(const std::vector<ModelCall>& calls) {
+  TokenUsage total;
+  if (!calls.empty()) total.dollars = 0;
+  for (const ModelCall& call : calls) {
+    total.input += call.usage.input;
+    total.cache_read += call.usage.cache_read;
+    total.cache_write += call.usage.cache_write;
+    total.output += call.usage.output;
+    total.estimated |= call.usage.estimated;
+    if (total.dollars && call.usage.dollars)
+      *total.dollars += *call.usage.dollars;
+    else
+      total.dollars.reset();
+  }
+  return total;
+}
+
+TokenUsage Generation::usage() const { return total_usage(calls); }
+
+Result<void> check_blocks(const std::set<std::string>& without) {
+  std::vector<std::string> known(std::begin(kPromptBlocks), std::end(kPromptBlocks));
+  for (const std::string& word : without)
+    if (std::ranges::find(known, word) == known.end()) {
+      std::string all;
+      for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
+      return fail_with_remedy("the blocks are: " + all,
+                              fmt::format("the prompt has no block '{}'{}", word, did_you_mean(word, known)));
+    }
+  return {};
+}
+
+}  // namespace kforge

@@ -1,0 +1,197 @@
+#include "generate/prompt.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "generate/feedback.h"
+#include "generate/prompt_facts.h"
+#include "generate/prompt_file.h"
+#include "generate/quote.h"
+
+namespace kforge {
+namespace {
+
+constexpr long kEditLines = 400;  // programs longer than this may be changed by edits
+constexpr std::size_t kHistoryRows = 40;
+constexpr std::size_t kReferenceBytes = 32 << 10;
+
+// Which blocks a prompt has, after --without and after shrinking.
+class Blocks {
+ public:
+  Blocks(const std::set<std::string>& without, int shrink) : without_(&without), shrink_(shrink) {}
+  bool operator()(std::string_view name) const {
+    static const std::set<std::string_view> first = {"reference", "assembly", "profile", "operators"};
+    static const std::set<std::string_view> second = {"example", "notes", "best"};
+    if (shrink_ >= 1 && first.contains(name)) return false;
+    if (shrink_ >= 2 && second.contains(name)) return false;
+    return !without_->contains(std::string(name));
+  }
+  std::string operator()(std::string_view name, std::string text) const {
+    return (*this)(name) ? text : std::string();
+  }
+
+ private:
+  const std::set<std::string>* without_;
+  int shrink_;
+};
+
+std::string speedup_text(const Attempt& attempt) {
+  if (!attempt.speedup) return "";
+  std::string text = fmt::format("{:.3g}x the fastest baseline", *attempt.speedup);
+  if (attempt.speedup_lo && attempt.speedup_hi)
+    text += fmt::format(" [{:.3g}, {:.3g}]", *attempt.speedup_lo, *attempt.speedup_hi);
+  return text;
+}
+
+// "passed, 812 us, 1.31x ..." or "compile_error: first line".
+std::string result_text(const Attempt& attempt) {
+  if (attempt.outcome != "passed") {
+    std::string reason(attempt.reason.substr(0, attempt.reason.find('\n')));
+    return fmt::format("{}{}: {}", attempt.outcome, attempt.gate.empty() ? "" : " (" + attempt.gate + ")",
+                       one_line(reason, 110));
+  }
+  std::string text = "correct";
+  if (attempt.time_ns) text += ", " + time_text(*attempt.time_ns);
+  if (attempt.speedup) text += ", " + speedup_text(attempt);
+  if (attempt.gain) text += fmt::format(", {:.3g}x its parent", *attempt.gain);
+  return text + (attempt.accepted ? ", kept as best" : "");
+}
+
+// Table cells must not contain the table's own mark.
+std::string cell(std::string_view text, std::size_t limit) {
+  std::string line = one_line(text, limit);
+  std::ranges::replace(line, '|', '/');
+  return line;
+}
+
+std::string history_table(const Plan& plan, std::size_t most_rows) {
+  std::size_t count = plan.history.size(), skipped = count > most_rows ? count - most_rows : 0;
+  if (count == 0) return "";
+  std::string text = "| # | from | change | promised | result |\n|---|---|---|---|---|\n";
+  for (std::size_t i = 0; i < count; ++i) {
+    const Attempt& attempt = *plan.history[i];
+    if (i < skipped && !attempt.accepted) continue;  // what was kept is always shown
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", attempt.number,
+                        attempt.parent < 0 ? "-" : std::to_string(attempt.parent), cell(attempt.change, 120),
+                        attempt.advice ? fmt::format("{:.3g}x", attempt.advice->expected_gain) : "",
+                        cell(result_text(attempt), 200));
+  }
+  if (skipped > 0)
+    text += fmt::format("(older attempts that were not kept are left out; there are {} in all)\n", count);
+  return text;
+}
+
+bool has_program(const Attempt* attempt) { return attempt && !attempt->program.files.empty(); }
+
+long longest_file(const Attempt* attempt) {
+  long most = 0;
+  if (has_program(attempt))
+    for (const SourceFile& file : attempt->program.files)
+      most = std::max<long>(most, std::ranges::count(file.content, '\n'));
+  return most;
+}
+
+std::string default_instruction(const Plan& plan) {
+  if (plan.pass == Pass::kOptimization)
+    return plan.advice
+               ? "Make the program faster by the one change recommended above. Keep what works."
+               : "Make the program faster by one change: the one you expect most of. Keep what works.";
+  if (!plan.last || plan.last->outcome == "passed")
+    return "Write the first program: correct first, with a layout of loops that can become fast.";
+  return "Repair the last program. Find the cause of what is reported above before you change anything else.";
+}
+
+std::string advice_text(const Advice& advice) {
+  return fmt::format("- bottleneck: {}\n- evidence: {}\n- change: {}\n- expected: {:.3g} times faster\n",
+                     one_line(advice.bottleneck, 300), one_line(advice.evidence, 800),
+                     one_line(advice.change, 1'200), advice.expected_gain);
+}
+
+PromptData system_data(const GenerationContext& context, const Blocks& block) {
+  const BoundTask& task = *context.task;
+  const Platform& platform = *context.platform;
+  std::string main_file = "kernel" + platform.files.front();
+  PromptData data;
+  auto& t = data.texts;
+  t["platform"] = platform.name;
+  t["platform_description"] = platform.description;
+  t["language"] = platform.language;
+  t["main_file"] = main_file;
+  t["tag"] = platform.kind == "native" ? "cpp" : platform.files.front().substr(1);
+  t[platform.kind] = "yes";
+  t["endings"] = fmt::format("{}", fmt::join(platform.files, " "));
+  t["libraries"] = context.allow_libraries ? "yes" : "";
+  t["notes"] = block("notes", platform.notes);
+  t["example"] = block("example", example_text(platform));
+  t["machine"] = block("machine", machine_text(context));
+  t["task_name"] = task.task->name;
+  t["task_description"] = one_line(task.task->description, 400);
+  t["task_source"] = fenced(shorten(task.task->source_text, 24 << 10));
+  t["graph"] = fenced(shorten(print_graph(task.graph), 16 << 10));
+  t["task_header"] = platform.kind == "native" ? fenced(make_task_header(task), "cpp") : "";
+  t["tensors"] = tensor_table(task);
+  t["work"] = work_text(task);
+  t["policy"] = policy_text(context);
+  t["target"] = block("target", target_text(context));
+  t["operators"] = block("operators", operator_text(context));
+  std::string notes;
+  for (const std::string& note : task.task->notes) notes += fmt::format("- {}\n", one_line(note, 300));
+  t["task_notes"] = notes;
+  return data;
+}
+
+PromptData turn_data(const Plan& plan, const GenerationContext& context, const Blocks& block, int shrink) {
+  PromptData data;
+  auto& t = data.texts;
+  const Attempt* last = plan.last;
+  bool same = has_program(plan.best) && has_program(last) && plan.best->number == last->number;
+  t["attempt"] = std::to_string(plan.attempt);
+  t["history"] = block("history", history_table(plan, shrink > 0 ? 8 : kHistoryRows));
+  if (has_program(plan.best) && !same && block("best")) {
+    t["best"] = program_text(plan.best->program);
+    t["best_number"] = std::to_string(plan.best->number);
+    t["best_result"] = result_text(*plan.best);
+  }
+  if (last) {
+    t["last_number"] = std::to_string(last->number);
+    t["last"] = has_program(last) ? program_text(last->program) : "";
+    t["last_result"] = block("feedback") ? result_text(*last) : last->outcome;
+    t["last_is_best"] = same ? "yes" : "";
+    t["feedback"] = block("feedback", failure_feedback(*last, shrink > 0 ? context.feedback_bytes / 2
+                                                                         : context.feedback_bytes));
+  }
+  if (plan.advice) t["advice"] = block("advice", advice_text(*plan.advice));
+  t["profile"] = block("profile", plan.profile);
+  t["assembly"] = block("assembly", plan.hot_loop);
+  if (plan.reference && block("reference")) {
+    t["reference"] = program_text(*plan.reference, kReferenceBytes);
+    t["reference_platform"] = one_line(plan.reference_platform, 60);
+  }
+  t["instruction"] = plan.instruction.empty() ? default_instruction(plan) : plan.instruction;
+  t["edits"] = longest_file(base_of(plan)) > kEditLines ? "yes" : "";
+  const Attempt* base = base_of(plan);
+  t["base_file"] = base ? base->program.files.front().name : "";
+  t["main_file"] = "kernel" + context.platform->files.front();
+  t["tag"] = context.platform->kind == "native" ? "cpp" : context.platform->files.front().substr(1);
+  return data;
+}
+
+}  // namespace
+
+const Attempt* base_of(const Plan& plan) {
+  if (has_program(plan.last)) return plan.last;
+  return has_program(plan.best) ? plan.best : nullptr;
+}
+
+Result<Prompt> make_prompt(const Plan& plan, const GenerationContext& context, int shrink) {
+  KF_CHECK(context.task && context.platform && !context.platform->files.empty(),
+           "a prompt needs a task and a platform");
+  Blocks block(context.without, shrink);
+  Prompt prompt;
+  KF_TRY(prompt.system, render_prompt("generate_system", system_data(context, block)));
+  KF_TRY(prompt.turn, render_prompt("generate_turn", turn_data(plan, context, block, shrink)));
+  return prompt;
+}
+
+}  // namespace kforge

@@ -1,0 +1,176 @@
+#include "generate/prompt_facts.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/files.h"
+#include "generate/prompt.h"
+#include "generate/quote.h"
+
+namespace kforge {
+namespace {
+
+std::string bytes_text(double bytes) {
+  if (bytes >= 1e9) return fmt::format("{:.3g} GB", bytes / 1e9);
+  if (bytes >= 1e6) return fmt::format("{:.3g} MB", bytes / 1e6);
+  if (bytes >= 1e3) return fmt::format("{:.3g} KB", bytes / 1e3);
+  return fmt::format("{:.0f} B", bytes);
+}
+
+std::string flops_text(double flops) {
+  if (flops >= 1e9) return fmt::format("{:.3g} GFLOP", flops / 1e9);
+  return fmt::format("{:.3g} MFLOP", flops / 1e6);
+}
+
+std::string cache_text(std::size_t bytes) {
+  return bytes >= (1u << 20) ? fmt::format("{:g} MiB", static_cast<double>(bytes) / (1 << 20))
+                             : fmt::format("{} KiB", bytes >> 10);
+}
+
+std::string language_of(std::string_view name) {
+  std::string extension = std::filesystem::path(name).extension().string();
+  if (extension == ".txt" || extension.empty()) return "";
+  if (extension == ".cc" || extension == ".cxx" || extension == ".h" || extension == ".hpp") return "cpp";
+  return extension.substr(1);
+}
+
+}  // namespace
+
+std::string time_text(double ns) {
+  if (ns >= 1e9) return fmt::format("{:.3g} s", ns / 1e9);
+  if (ns >= 9.995e6) return fmt::format("{:.3g} ms", ns / 1e6);
+  if (ns >= 9.995e5) return fmt::format("{:.0f} us", ns / 1e3);
+  return fmt::format("{:.3g} us", ns / 1e3);
+}
+
+std::string tensor_table(const BoundTask& task) {
+  std::string text = "| tensor | role | type | shape | bytes |\n|---|---|---|---|---|\n";
+  for (const BoundArgument& argument : task.arguments)
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", one_line(argument.c_name, 60), name_of(argument.role),
+                        name_of(argument.dtype), to_string(argument.shape),
+                        bytes_text(static_cast<double>(argument.bytes())));
+  return text;
+}
+
+std::string work_text(const BoundTask& task) {
+  const GraphCost& cost = task.cost;
+  std::string text =
+      fmt::format("{}, at least {} to move ({:.3g} flops per byte); operator by operator {} would move.",
+                  flops_text(cost.flops), bytes_text(cost.compulsory_bytes), cost.intensity(),
+                  bytes_text(cost.unfused_bytes));
+  if (cost.nodes.size() < 2 || cost.nodes.size() > 40) return text;
+  text += "\n\n| node | operator | flops | bytes when unfused |\n|---|---|---|---|\n";
+  for (const NodeCost& node : cost.nodes)
+    text += fmt::format("| {} | {} | {} | {} |\n", one_line(node.node, 60), node.op, flops_text(node.flops),
+                        bytes_text(node.bytes));
+  return text;
+}
+
+std::string policy_text(const GenerationContext& context) {
+  std::string text = fmt::format(
+      "Precision policy `{}` ({}): with b the fp64 value, an element may be off by {:g} times the largest of "
+      "|b|, the rms of its "
+      "row and the rms of the tensor, or by 4 times the worst error of a plain fp32 program on the same "
+      "inputs, whichever is more. "
+      "Integers must be exact.",
+      context.precision, context.precision_words.empty() ? "see below" : context.precision_words,
+      context.tolerance);
+  if (context.precision == "fp32")
+    text +=
+        " A straightforward fp32 program passes; TF32, bf16 or fp16 products do not. Sums in another order "
+        "are fine.";
+  if (context.deterministic) text += " Repeated calls must agree bit for bit.";
+  return text;
+}
+
+std::string machine_text(const GenerationContext& context) {
+  std::string text;
+  if (const Machine* machine = context.machine) {
+    text += fmt::format("- processor: {}{}\n", one_line(machine->cpu_model, 100),
+                        machine->virtualised ? " (virtual machine)" : "");
+    text += fmt::format("- it executes (each tried): {}\n", fmt::join(machine->features, " "));
+    for (const CacheLevel& cache : machine->caches)
+      text += fmt::format("- L{} cache: {}{}\n", cache.level, cache_text(cache.bytes),
+                          cache.shared_by > 1 ? fmt::format(", shared by {} cpus", cache.shared_by) : "");
+  }
+  text += fmt::format("- threads: {} (`omp_get_max_threads()`)\n", context.threads);
+  if (const Peaks* peaks = context.peaks) {
+    text += fmt::format(
+        "- measured peak with {} thread{}: {:.0f} GFLOP/s fp32 (fused multiply-add, widest vectors)",
+        peaks->threads, peaks->threads == 1 ? "" : "s", peaks->fp32_gflops);
+    if (peaks->amx_bf16_gflops > 0)
+      text += fmt::format(", {:.0f} GFLOP/s bf16 with AMX tiles", peaks->amx_bf16_gflops);
+    text += '\n';
+    for (const Bandwidth& b : peaks->bandwidths)
+      text +=
+          fmt::format("- measured bandwidth from {}: {:.0f} GB/s read, {:.0f} GB/s copied (read + written)\n",
+                      b.level, b.read_gb_s, b.copy_gb_s);
+  }
+  if (!context.compiler_line.empty())
+    text += fmt::format("- compiled with{}: `{}`\n",
+                        context.flag_set.empty() ? "" : fmt::format(" flag set {}", context.flag_set),
+                        one_line(fmt::format("{}", fmt::join(context.compiler_line, " ")), 1'500));
+  return text;
+}
+
+std::string target_text(const GenerationContext& context) {
+  std::string text;
+  for (std::size_t i = 0; i < context.baselines.size(); ++i)
+    text +=
+        fmt::format("- baseline {}: {}{}\n", context.baselines[i].name, time_text(context.baselines[i].ns),
+                    i == 0 ? " (the fastest: speedups are against this)" : "");
+  if (context.roofline_ns > 0)
+    text += fmt::format(
+        "- roofline: {} (bound by {}); nothing that does all the work can be faster on this machine\n",
+        time_text(context.roofline_ns), context.roofline_bound);
+  if (!text.empty())
+    text += fmt::format(
+        "- times are taken with {} caches, all threads, as medians of many calls on fresh inputs\n",
+        context.cold ? "cold (flushed)" : "warm");
+  return text;
+}
+
+std::string operator_text(const GenerationContext& context) {
+  if (context.operator_times.empty()) return "";
+  std::string text =
+      fmt::format("Operator by operator, {} takes:\n\n| operator | time |\n|---|---|\n",
+                  context.operator_times_of.empty() ? "the baseline" : context.operator_times_of);
+  std::size_t shown = std::min<std::size_t>(context.operator_times.size(), 40);
+  for (std::size_t i = 0; i < shown; ++i)
+    text += fmt::format("| {} | {} |\n", one_line(context.operator_times[i].name, 80),
+                        time_text(context.operator_times[i].ns));
+  return text;
+}
+
+std::string example_text(const Platform& platform) {
+  constexpr std::size_t kFileBytes = 24 << 10, kAllBytes = 48 << 10;
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator it(platform.folder / "example", error), end; !error && it != end;
+       it.increment(error))
+    if (it->is_regular_file(error)) files.push_back(it->path());
+  // The task before the kernel that solves it.
+  std::ranges::sort(files, {}, [&](const fs::path& path) {
+    return std::pair(path.stem() == "kernel", path.filename().string());
+  });
+  std::string text;
+  for (const fs::path& file : files) {
+    auto content = read_file(file, kFileBytes);
+    if (!content || text.size() + content->size() > kAllBytes) continue;
+    std::string name = file.filename().string();
+    text += fmt::format("`{}`:\n{}\n", name, fenced(*content, language_of(name)));
+  }
+  return text;
+}
+
+std::string program_text(const Candidate& program, std::size_t limit_bytes) {
+  std::string text;
+  for (const SourceFile& file : program.files)
+    text += fmt::format("`{}`:\n{}", file.name,
+                        fenced(shorten(file.content, limit_bytes), language_of(file.name)));
+  return text;
+}
+
+}  // namespace kforge

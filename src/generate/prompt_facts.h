@@ -1,0 +1,22 @@
+// The setting of a run in words: task, machine and target, as text for prompts.
+#pragma once
+
+#include <string>
+
+#include "generate/generator.h"
+
+namespace kforge {
+
+std::string tensor_table(const BoundTask& task);  // one Markdown row per argument
+std::string work_text(const BoundTask& task);  // flops, bytes, intensity; by operator when there are several
+std::string policy_text(const GenerationContext& context);
+std::string machine_text(const GenerationContext& context);
+std::string target_text(const GenerationContext& context);
+std::string operator_text(const GenerationContext& context);
+// The files of the platform's example, each between fences; "" when there is none.
+std::string example_text(const Platform& platform);
+// The files of a program, each between fences with its name.
+// At most `limit_bytes` of each.
+std::string program_text(const Candidate& program, std::size_t limit_bytes = 96 << 10);
+
+}  // namespace kforge

@@ -1,0 +1,242 @@
+#include "generate/prompt.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/files.h"
+#include "generate/prompt_file.h"
+#include "task/scratch_task.h"
+
+namespace kforge {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::string_view kToml = R"(name = "softmax"
+description = "rows to probabilities"
+notes = ["memory bound"]
+[shapes]
+bench = { B = 4096, D = 1024 }
+small = { B = 4, D = 16 }
+odd = { B = 3, D = 7 }
+)";
+constexpr std::string_view kGraph =
+    "softmax (float[B, D] x) => (float[B, D] y)\n{\n  y = Softmax <axis = -1> (x)\n}\n";
+
+// A whole setting with every block filled.
+class PromptTest : public testing::Test {
+ protected:
+  PromptTest() : scratch_(kToml, kGraph), bound_(scratch_.bind("bench")), folder_(*TempDir::create()) {
+    platform_.name = "toy";
+    platform_.description = "a processor for tests";
+    platform_.kind = "native";
+    platform_.language = "C++20";
+    platform_.files = {".cc", ".h"};
+    platform_.folder = folder_.path();
+    platform_.notes = "Vectors are eight wide.\n";
+    fs::create_directory(folder_.path() / "example");
+    EXPECT_TRUE(
+        write_file_atomic(folder_.path() / "example" / "kernel.cc", "void kernel() {}  // an example\n"));
+    EXPECT_TRUE(write_file_atomic(folder_.path() / "example" / "graph.onnx.txt",
+                                  "copy (float[N] x) => (float[N] y) { y = Identity (x) }\n"));
+    machine_.cpu_model = "Toy CPU";
+    machine_.features = {"avx2", "fma"};
+    machine_.caches = {{1, 32 << 10, 1}, {2, 1 << 20, 1}, {3, 32 << 20, 4}};
+    machine_.cpus = {0, 1};
+    peaks_.fp32_gflops = 200;
+    peaks_.threads = 2;
+    peaks_.bandwidths = {{"L2", 2 << 20, 300, 250}, {"memory", 0, 20, 18}};
+    context_.task = &bound_;
+    context_.platform = &platform_;
+    context_.machine = &machine_;
+    context_.peaks = &peaks_;
+    context_.threads = 2;
+    context_.precision_words = "what a straightforward fp32 program reaches; the default";
+    context_.compiler_line = {"g++", "-O3", "-march=x86-64-v3"};
+    context_.flag_set = "avx2";
+    context_.baselines = {{"onednn", 3.1e6}, {"torch", 5e6}};
+    context_.operator_times = {{"Softmax (y)", 3.1e6}};
+    context_.operator_times_of = "onednn";
+    context_.roofline_bound = "memory";
+    context_.roofline_ns = 1.7e6;
+    best_.number = 0;
+    best_.outcome = "passed";
+    best_.change = "plain loops | three passes";
+    best_.program.files = {{"kernel.cc", "// plain\nextern \"C\" void kernel() {}\n"}};
+    best_.time_ns = 4.2e6;
+    best_.speedup = 0.74, best_.speedup_lo = 0.73, best_.speedup_hi = 0.75;
+    best_.accepted = true;
+    last_.number = 1;
+    last_.parent = 0;
+    last_.pass = Pass::kOptimization;
+    last_.outcome = "compile_error";
+    last_.change = "vector exp";
+    last_.program.files = {{"kernel.cc", "// vectors ``` inside\nextern \"C\" void kernel() { q; }\n"}};
+    last_.reason = "kernel.cc:2:26: error: 'q' was not declared in this scope\n";
+    last_.advice = Advice{"compute", "expf", "write a vector exp", 2.5, 0.7, "vectorize", "rules"};
+    plan_.attempt = 2;
+    plan_.best = &best_;
+    plan_.last = &last_;
+    plan_.history = {&best_, &last_};
+    plan_.advice = Advice{"scalar exp",
+                          "libm calls take 80 % of samples",
+                          "replace expf by a polynomial on vectors",
+                          2.5,
+                          0.8,
+                          "vectorize",
+                          "rules"};
+    plan_.profile = "- vector_width_bits: 128\n";
+    plan_.hot_loop = "```\nvaddps %ymm0,%ymm1,%ymm2\n```\n";
+    plan_.reference = Candidate{{{"kernel.cl", "__kernel void softmax() {}\n"}}, ""};
+    plan_.reference_platform = "opencl";
+  }
+
+  Prompt make(int shrink = 0) {
+    auto prompt = make_prompt(plan_, context_, shrink);
+    EXPECT_TRUE(prompt) << prompt.error().text();
+    return prompt ? *prompt : Prompt{};
+  }
+
+  ScratchTask scratch_;
+  BoundTask bound_;
+  TempDir folder_;
+  Platform platform_;
+  Machine machine_;
+  Peaks peaks_;
+  GenerationContext context_;
+  Attempt best_, last_;
+  Plan plan_;
+};
+
+// The whole text as a model gets it. After a wanted change: KFORGE_UPDATE_GOLDEN=1 generate_test, then read
+// the diff.
+TEST_F(PromptTest, Golden) {
+  Prompt prompt = make();
+  std::string text = "=== system ===\n" + prompt.system + "=== turn ===\n" + prompt.turn;
+  fs::path file = fs::path(KFORGE_SOURCE_DIR) / "tests/golden/generate_prompt.md";
+  if (std::getenv("KFORGE_UPDATE_GOLDEN")) {
+    ASSERT_TRUE(write_file_atomic(file, text));
+  }
+  auto golden = read_file(file);
+  ASSERT_TRUE(golden) << golden.error().text();
+  EXPECT_EQ(text, *golden) << "KFORGE_UPDATE_GOLDEN=1 writes the file anew";
+}
+
+TEST_F(PromptTest, TheSystemTextStaysTheSameDuringARun) {
+  std::string before = make().system;
+  plan_.attempt = 9;
+  plan_.last = &best_;
+  plan_.advice.reset();
+  EXPECT_EQ(make().system, before);
+}
+
+TEST_F(PromptTest, EveryBlockCanBeSwitchedOff) {
+  const std::pair<std::string, std::string> marks[] = {{"notes", "Vectors are eight wide."},
+                                                       {"example", "// an example"},
+                                                       {"machine", "Toy CPU"},
+                                                       {"target", "baseline onednn"},
+                                                       {"operators", "Softmax (y)"},
+                                                       {"history", "plain loops / three passes"},
+                                                       {"best", "// plain\n"},
+                                                       {"feedback", "was not declared"},
+                                                       {"advice", "replace expf by a polynomial"},
+                                                       {"profile", "vector_width_bits"},
+                                                       {"assembly", "vaddps"},
+                                                       {"reference", "__kernel void softmax"}};
+  EXPECT_EQ(std::size(marks), std::size(kPromptBlocks));
+  for (const auto& [block, mark] : marks) {
+    context_.without = {};
+    Prompt with = make();
+    EXPECT_THAT(with.system + with.turn, HasSubstr(mark)) << block;
+    context_.without = {block};
+    if (block == "feedback") context_.without.insert("history");  // the table has the first line of it
+    ASSERT_TRUE(check_blocks(context_.without)) << block;
+    Prompt without = make();
+    EXPECT_THAT(without.system + without.turn, Not(HasSubstr(mark))) << block;
+  }
+  EXPECT_FALSE(check_blocks({"exampel"}));
+  EXPECT_THAT(check_blocks({"exampel"}).error().message, HasSubstr("did you mean 'example'"));
+}
+
+TEST_F(PromptTest, ShrinkingLeavesLessAndLess) {
+  auto size = [&](int shrink) {
+    Prompt prompt = make(shrink);
+    return prompt.system.size() + prompt.turn.size();
+  };
+  EXPECT_GT(size(0), size(1));
+  EXPECT_GT(size(1), size(2));
+  EXPECT_THAT(make(2).turn, HasSubstr("'q' was not declared"));
+}
+
+TEST_F(PromptTest, NothingIsEscapedAndQuotedTextStaysInItsFence) {
+  Prompt prompt = make();
+  EXPECT_THAT(prompt.turn,
+              HasSubstr("````cpp\n// vectors ``` inside\nextern \"C\" void kernel() { q; }\n````\n"));
+  EXPECT_THAT(prompt.turn, Not(HasSubstr("&quot;")));
+}
+
+TEST_F(PromptTest, TheBestIsShownOnceWhenItIsTheLast) {
+  plan_.last = &best_;
+  Prompt prompt = make();
+  EXPECT_THAT(prompt.turn, HasSubstr("attempt 0, the best so far"));
+  EXPECT_EQ(prompt.turn.find("// plain"), prompt.turn.rfind("// plain"));
+}
+
+TEST_F(PromptTest, FirstTurnHasNothingToLookBackTo) {
+  Plan first;
+  auto prompt = make_prompt(first, context_);
+  ASSERT_TRUE(prompt);
+  EXPECT_THAT(prompt->turn, Not(HasSubstr("# The last program")));
+  EXPECT_THAT(prompt->turn, Not(HasSubstr("What was tried")));
+  EXPECT_THAT(prompt->turn, HasSubstr("Write the first program"));
+}
+
+TEST_F(PromptTest, EditsAreOfferedForLongProgramsOnly) {
+  EXPECT_THAT(make().turn, Not(HasSubstr("<<<<<<< SEARCH")));
+  for (int i = 0; i < 500; ++i) last_.program.files[0].content += "// line\n";
+  EXPECT_THAT(make().turn, HasSubstr("````edit path=kernel.cc\n<<<<<<< SEARCH"));
+}
+
+TEST_F(PromptTest, OldAttemptsThatWereNotKeptAreLeftOut) {
+  std::vector<Attempt> many(100);
+  plan_.history = {&best_};
+  for (int i = 0; i < 100; ++i) {
+    many[static_cast<std::size_t>(i)].number = i + 10;
+    many[static_cast<std::size_t>(i)].change = "number_" + std::to_string(i) + "_";
+    many[static_cast<std::size_t>(i)].outcome = "timeout";
+    plan_.history.push_back(&many[static_cast<std::size_t>(i)]);
+  }
+  std::string turn = make().turn;
+  EXPECT_THAT(turn, HasSubstr("plain loops"));  // kept: always shown
+  EXPECT_THAT(turn, Not(HasSubstr("number_5_")));
+  EXPECT_THAT(turn, HasSubstr("number_99_"));
+  EXPECT_THAT(turn, HasSubstr("there are 101 in all"));
+}
+
+TEST_F(PromptTest, OtherKindsOfPlatformsHaveTheirOwnContract) {
+  platform_.kind = "device";
+  platform_.files = {".cl"};
+  Prompt prompt = make();
+  EXPECT_THAT(prompt.system, HasSubstr("plan.json"));
+  EXPECT_THAT(prompt.system, HasSubstr("````cl path=kernel.cl"));
+  EXPECT_THAT(prompt.system, Not(HasSubstr("Include `task.h`")));
+}
+
+TEST(PromptFile, MissingFilesAreNamed) {
+  auto none = render_prompt("no_such_prompt", {});
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("no_such_prompt.mustache"));
+}
+
+TEST(TimeText, ThreeDigits) {
+  EXPECT_EQ(time_text(812), "0.812 us");
+  EXPECT_EQ(time_text(812'345), "812 us");
+  EXPECT_EQ(time_text(3.1e6), "3100 us");
+  EXPECT_EQ(time_text(31.4e6), "31.4 ms");
+}
+
+}  // namespace
+}  // namespace kforge
