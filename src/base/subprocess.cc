@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "base/fd.h"
+#include "base/secrets.h"
 
 namespace kforge {
 namespace {
@@ -107,10 +108,11 @@ Result<pid_t> spawn(const Command& command, int in, int out, int err) {
   std::vector<std::string> settings_of_env;
   if (command.env)
     for (const auto& [name, value] : *command.env) settings_of_env.push_back(name + "=" + value);
+  else
+    settings_of_env = environment_for_children();
   std::vector<char*> argv = pointers(command.argv), env = pointers(settings_of_env);
   pid_t pid = 0;
-  int error = ::posix_spawnp(&pid, argv[0], &settings.actions, &settings.attributes, argv.data(),
-                             command.env ? env.data() : environ);
+  int error = ::posix_spawnp(&pid, argv[0], &settings.actions, &settings.attributes, argv.data(), env.data());
   if (error != 0) {
     bool missing = error == ENOENT && (command.cwd.empty() || std::filesystem::is_directory(command.cwd));
     return fail_with_remedy(

@@ -15,7 +15,7 @@ namespace kforge {
 
 struct Command {
   std::vector<std::string> argv;                          // argv[0] is looked up in PATH
-  std::optional<std::map<std::string, std::string>> env;  // nothing: inherit
+  std::optional<std::map<std::string, std::string>> env;  // nothing: inherit all but keys
   std::filesystem::path cwd;                              // empty: inherit
   std::string input;                                      // given on standard input
   std::chrono::milliseconds timeout{60'000};

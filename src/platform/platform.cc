@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/nearest.h"
 #include "platform/substitute.h"
-#include "platform/toml_section.h"
+#include "base/toml_section.h"
 
 namespace kforge {
 namespace {
@@ -140,7 +140,7 @@ Result<Platform> load_folder(const fs::path& folder) {
   platform.folder = fs::absolute(folder).lexically_normal();
   if (!platform.folder.has_filename()) platform.folder = platform.folder.parent_path();
   platform.name = platform.folder.filename().string();
-  TomlMistakes mistakes(file.string());
+  TomlMistakes mistakes(file.string(), "docs/adding_a_platform.md lists every key");
   TomlSection top(table, "", mistakes);
   KF_TRY_VOID(fill(platform, top));
   if (mistakes.first()) return std::unexpected(*mistakes.first());

@@ -244,6 +244,7 @@ bool read_call(Protocol protocol, const std::string& text, SeenCall& call, std::
     else
       call.turns.push_back(std::move(turn));
   }
+  why.clear();  // parts that were read well may have left a word
   return check_turns(protocol, call, why);
 }
 

@@ -1,5 +1,5 @@
 // One table of a TOML file, read key by key; what was never asked for is reported as an unknown key, with its
-// line and the key that was probably meant. Internal to platform/: includes the heavy toml++ header.
+// line and the key that was probably meant. Includes the heavy toml++ header: for .cc files that read a format of their own.
 #pragma once
 
 #include <toml++/toml.h>
@@ -20,12 +20,13 @@ Result<toml::table> parse_toml(std::string_view text, const std::string& file);
 // The first mistake found in a file; later ones are dropped.
 class TomlMistakes {
  public:
-  explicit TomlMistakes(std::string file) : file_(std::move(file)) {}
+  // `remedy` says where the format is described.
+  TomlMistakes(std::string file, std::string remedy) : file_(std::move(file)), remedy_(std::move(remedy)) {}
   void add(const toml::source_region& where, std::string what);
   const std::optional<Error>& first() const { return first_; }
 
  private:
-  std::string file_;
+  std::string file_, remedy_;
   std::optional<Error> first_;
 };
 
@@ -39,6 +40,9 @@ class TomlSection {
   std::string one_of(std::string_view key, const std::vector<std::string>& words, std::string otherwise);
   std::vector<std::string> texts(std::string_view key);
   double number(std::string_view key, double otherwise, double lowest, double highest);
+  bool flag(std::string_view key, bool otherwise);
+  bool has(std::string_view key) const { return table_->contains(key); }
+  std::vector<std::string> keys() const;
   std::map<std::string, std::string> text_map(std::string_view key);
   std::map<std::string, double> number_map(std::string_view key);
   // An empty section when absent.

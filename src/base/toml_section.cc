@@ -1,4 +1,4 @@
-#include "platform/toml_section.h"
+#include "base/toml_section.h"
 
 #include <algorithm>
 #include <cctype>
@@ -42,7 +42,7 @@ Result<toml::table> parse_toml(std::string_view text, const std::string& file) {
 void TomlMistakes::add(const toml::source_region& where, std::string what) {
   if (first_) return;
   std::string line = where.begin.line > 0 ? fmt::format(":{}", where.begin.line) : "";
-  first_ = Error{fmt::format("{}{}: {}", file_, line, what), "docs/adding_a_platform.md lists every key"};
+  first_ = Error{fmt::format("{}{}: {}", file_, line, what), remedy_};
 }
 
 std::string TomlSection::full(std::string_view key) const {
@@ -108,6 +108,20 @@ double TomlSection::number(std::string_view key, double otherwise, double lowest
   if (value && *value >= lowest && *value <= highest) return *value;
   mistake(key, fmt::format("'{}' must be a number between {} and {}", full(key), lowest, highest));
   return otherwise;
+}
+
+bool TomlSection::flag(std::string_view key, bool otherwise) {
+  const toml::node* node = get(key);
+  if (!node) return otherwise;
+  if (auto value = node->value_exact<bool>()) return *value;
+  mistake(key, fmt::format("'{}' must be true or false", full(key)));
+  return otherwise;
+}
+
+std::vector<std::string> TomlSection::keys() const {
+  std::vector<std::string> names;
+  for (const auto& [key, node] : *table_) names.emplace_back(key.str());
+  return names;
 }
 
 std::map<std::string, std::string> TomlSection::text_map(std::string_view key) {
