@@ -135,6 +135,7 @@ Result<CaseOutcome> Evaluation::judge_case(std::size_t index) {
     if (!verdict.failed() && candidate_.claims_general()) KF_TRY_VOID(judge_generality(verdict));
   }
   stopwatch_.add("oracle", verdict.oracle_seconds);
+  stopwatch_.add("contender calls", verdict.call_seconds);
   if (verdict.failed() || options_.check_only) return outcome;
 
   KF_TRY(outcome.times, time(context, program.spec, verdict));

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
+#include <numeric>
 #include <random>
+#include <span>
 
 #include "verify/evidence.h"
 #include "verify/fingerprint.h"
@@ -18,6 +20,7 @@ using std::chrono::milliseconds;
 
 constexpr double kRepeatSeconds = 1.5;        // spent on making timed calls again in a fresh process
 constexpr std::size_t kRepeatLeast = 4, kRepeatMost = 64;
+constexpr std::size_t kSmallSlot = 1 << 20;   // calls on less than this are made again several at a time
 constexpr double kSuspiciousSpeedup = 10;
 constexpr double kOneThreadBelowNs = 20e6;
 
@@ -61,6 +64,8 @@ class TimedJudge {
   Result<void> judge_look_ahead();
   void judge_threads();
   Result<void> judge_timed_calls();
+  std::size_t calls_together(std::size_t first) const;
+  Result<void> repeat_calls(Contender& fresh, std::span<const RememberedCall> calls);
   Result<void> judge_clock();
   Result<void> judge_floor();
   Result<void> judge_suspicious();
@@ -102,7 +107,8 @@ Result<bool> TimedJudge::start_fresh() {
 }
 
 Result<void> TimedJudge::start_candidate() {
-  KF_TRY(fresh_memory_, InputMemory::create(task_, 2));
+  bool small = MemoryLayout::bytes_per_slot(task_) <= kSmallSlot;
+  KF_TRY(fresh_memory_, InputMemory::create(task_, small ? 8 : 2));
   auto beside = std::async(std::launch::async, [this] { return start_fresh(); });
   auto own = Contender::start(candidate_, task_, *memory_, context_.load_limit);
   KF_TRY([[maybe_unused]] bool both, beside.get());
@@ -345,6 +351,46 @@ void TimedJudge::judge_threads() {
                          fmt::format("{{\"used\":{:.3f},\"allowed\":{}}}", threads, context_.threads)});
 }
 
+// How many of the remembered calls from `first` on can be one command: those of one round, which have the same params.
+std::size_t TimedJudge::calls_together(std::size_t first) const {
+  std::size_t most = std::min<std::size_t>(fresh_memory_->layout.slots, remembered_.size() - first), count = 1;
+  if (remembered_[first].tripwire) return 1;
+  while (count < most && remembered_[first + count].round == remembered_[first].round) ++count;
+  return count;
+}
+
+Result<void> TimedJudge::repeat_calls(Contender& fresh, std::span<const RememberedCall> calls) {
+  const InputMemory& memory = *fresh_memory_;
+  if (!fresh.usage().has_prepare) fill_params(task_, memory, calls[0].params);
+  std::vector<std::uint32_t> slots(memory.layout.slots);
+  std::iota(slots.begin(), slots.end(), 0);
+  std::ranges::shuffle(slots, random_);
+  slots.resize(calls.size());
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    fill_inputs(task_, memory, calls[i].choice, slots[i]);
+    reset_outputs(task_, fresh.outputs(), calls[i].choice, slots[i]);
+  }
+  KF_TRY(auto time, fresh.call(slots, context_.call_limit));
+  if (!time) return verdict_.fail(time.error()), Result<void>{};
+  findings_.contender_seconds += time->parent_ns / 1e9;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const RememberedCall& call = calls[i];
+    auto again = take_fingerprint(positions_, fresh.outputs(), slots[i]);
+    auto difference = fingerprints_differ(positions_, task_, call.values, again, context_.policy, expected_);
+    if (!difference) continue;
+    if (call.tripwire) {
+      verdict_.fail(Rejected{"timed_calls", "a call used values its inputs had before it was made: the program works ahead in a batch; " + *difference, ""});
+      return {};
+    }
+    verdict_.fail(Rejected{"timed_calls",
+                           fmt::format("a timed call (round {}) gave another result than the same call alone: {}",
+                                       call.round + 1, *difference),
+                           fmt::format("{{\"round\":{}}}", call.round + 1)});
+    return {};
+  }
+  return {};
+}
+
 // Gate 6: the timed calls made again, shuffled, in a process that knows nothing of the first.
 Result<void> TimedJudge::judge_timed_calls() {
   double each = findings_.ns.value / 1e9 + static_cast<double>(MemoryLayout::bytes_per_slot(task_)) / 1e9;
@@ -352,6 +398,8 @@ Result<void> TimedJudge::judge_timed_calls() {
   std::ranges::shuffle(remembered_, random_);
   std::ranges::partition(remembered_, &RememberedCall::tripwire);
   remembered_.resize(std::min(remembered_.size(), std::clamp(affordable, kRepeatLeast, kRepeatMost)));
+  // Calls of one round have the same params and can be made together; the order within a round stays shuffled.
+  std::ranges::stable_sort(remembered_, {}, [](const RememberedCall& call) { return std::pair(!call.tripwire, call.round); });
   const InputMemory& memory = *fresh_memory_;
   fill_params(task_, memory, {InputKind::kOwn, context_.check_seed(InputKind::kOwn)});
   if (!fresh_) {
@@ -362,25 +410,11 @@ Result<void> TimedJudge::judge_timed_calls() {
   Contender& fresh = *fresh_;
   KF_TRY(auto prepared, fresh.prepare(context_.call_limit));
   if (!prepared) return verdict_.fail(prepared.error()), Result<void>{};
-  for (const RememberedCall& call : remembered_) {
-    std::uint32_t slot = random_() % 2;
-    if (!fresh.usage().has_prepare) fill_params(task_, memory, call.params);
-    fill_inputs(task_, memory, call.choice, slot);
-    reset_outputs(task_, fresh.outputs(), call.choice, slot);
-    KF_TRY(auto time, fresh.call({slot}, context_.call_limit));
-    if (!time) return verdict_.fail(time.error()), Result<void>{};
-    auto again = take_fingerprint(positions_, fresh.outputs(), slot);
-    if (auto difference = fingerprints_differ(positions_, task_, call.values, again, context_.policy, expected_)) {
-      if (call.tripwire) {
-        verdict_.fail(Rejected{"timed_calls", "a call used values its inputs had before it was made: the program works ahead in a batch; " + *difference, ""});
-        return {};
-      }
-      verdict_.fail(Rejected{"timed_calls",
-                             fmt::format("a timed call (round {}) gave another result than the same call alone: {}",
-                                         call.round + 1, *difference),
-                             fmt::format("{{\"round\":{}}}", call.round + 1)});
-      return {};
-    }
+  for (std::size_t first = 0; first < remembered_.size();) {
+    std::size_t count = calls_together(first);
+    KF_TRY_VOID(repeat_calls(fresh, std::span(remembered_).subspan(first, count)));
+    if (verdict_.failed()) return {};
+    first += count;
   }
   KF_TRY(auto finished, fresh.finish());
   if (!finished) return verdict_.fail(finished.error()), Result<void>{};

@@ -95,6 +95,7 @@ class ValueJudge {
   // REQUIRE: start() gave true.
   Result<void> every_kind();
   Result<void> another_process();
+  Result<void> finish();
 
  private:
   Result<void> judge_kind(InputKind kind);
@@ -102,7 +103,6 @@ class ValueJudge {
   Result<Expected> expect(InputKind kind);
   // One call in a slot; false when the verdict has failed.
   Result<bool> call(std::uint32_t slot);
-  Result<void> finish();
 
   const JudgeContext& context_;
   const BoundTask& task_;
@@ -140,6 +140,7 @@ Result<bool> ValueJudge::call(std::uint32_t slot) {
     verdict_.fail(time.error());
     return false;
   }
+  verdict_.call_seconds += time->parent_ns / 1e9;
   double& quickest = verdict_.check_call_ns;
   quickest = quickest == 0 ? time->parent_ns : std::min(quickest, time->parent_ns);
   return true;
@@ -219,7 +220,7 @@ Result<void> ValueJudge::every_kind() {
   }
   for (const std::string& kind : skipped_) verdict_.gates.back().summary += fmt::format("; {} skipped: fp32 is not finite there", kind);
   verdict_.pass("memory", "every element written, canaries and guard pages intact, inputs sealed");
-  return finish();
+  return {};
 }
 
 // Another process, with one thread: first a call on nearly the check inputs, then the check inputs themselves. A
@@ -243,6 +244,7 @@ Result<void> ValueJudge::another_process() {
       verdict_.fail(time.error());
       return {};
     }
+    verdict_.call_seconds += time->parent_ns / 1e9;
   }
   if (auto failure = judge_outputs(context_, expected, contender_->outputs(), 0, kind, "repeat", verdict_)) {
     if (auto* wrong = std::get_if<WrongValue>(&*failure))
@@ -296,8 +298,13 @@ Result<void> judge_values(const JudgeContext& context, const ContenderSpec& prog
   KF_TRY_VOID(first.every_kind());
   if (verdict.failed()) return {};
   KF_TRY(bool second_ready, std::move(second_started));
-  if (second_ready) KF_TRY_VOID(second.another_process());
+  auto ending = std::async(std::launch::async, [&] { return first.finish(); });  // exit handlers take their time
+  auto judged = second_ready ? second.another_process() : Result<void>{};
+  KF_TRY_VOID(ending.get());
+  KF_TRY_VOID(std::move(judged));
+  if (verdict.failed()) return {};
   verdict.oracle_seconds += second_verdict.oracle_seconds;
+  verdict.call_seconds += second_verdict.call_seconds;
   if (second_verdict.error.max_rel > verdict.error.max_rel) verdict.error = second_verdict.error;
   if (second_verdict.failed()) return verdict.fail(*second_verdict.failure), Result<void>{};
   bool same = std::ranges::count(verdict.flags, "bitwise_repeatable") > 0;

@@ -29,6 +29,7 @@ struct Verdict {
   double check_call_ns = 0;         // the quickest check call: an estimate for what follows
   Usage usage;
   double oracle_seconds = 0;        // spent computing expected values
+  double call_seconds = 0;          // spent in check calls
 
   void pass(std::string_view gate, std::string summary, std::string evidence = "");
   void skip(std::string_view gate, std::string summary);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <string>
@@ -79,10 +80,12 @@ class Assassin {
   explicit Assassin(std::string command, std::chrono::milliseconds patience = std::chrono::milliseconds(30))
       : thread_([this, command = std::move(command), patience] {
           while (!ended_ && killed_ == 0) {
-            for (const FoundProcess& process : descendants()) {
-              if (process.command != command || killed_ > 0) continue;
+            auto is_victim = [&](const FoundProcess& process) { return process.command == command; };
+            if (std::ranges::any_of(descendants(), is_victim)) {
               std::this_thread::sleep_for(patience);
-              if (::kill(process.pid, SIGKILL) == 0) ++killed_;
+              // All of them: a candidate may have a second process that waits for its turn.
+              for (const FoundProcess& process : descendants())
+                if (is_victim(process) && ::kill(process.pid, SIGKILL) == 0) ++killed_;
             }
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
           }

@@ -37,7 +37,7 @@ TEST_F(Killed, CandidateDuringACall) {
   fs::path endless = fs::path(KFORGE_SOURCE_DIR) / "tests" / "adversarial" / "cheats" / "endless_loop.cc";
   Assassin assassin("kforge-runner", std::chrono::milliseconds(150));
   auto report = evaluate_quietly(check_of("core/relu", endless));
-  EXPECT_EQ(assassin.killed(), 1);
+  EXPECT_GE(assassin.killed(), 1);
   ASSERT_TRUE(report) << report.error().text();
   EXPECT_EQ(report->outcome, "crash");
   EXPECT_THAT(report->reason, testing::HasSubstr("SIGKILL"));
@@ -57,7 +57,7 @@ TEST_F(Killed, CompilerHalfWay) {
   {
     Assassin assassin("cc1plus", std::chrono::milliseconds(60));
     auto report = evaluate_quietly(check_of("core/relu", file));
-    EXPECT_EQ(assassin.killed(), 1);
+    EXPECT_GE(assassin.killed(), 1);
     if (report) {
       EXPECT_NE(report->outcome, "passed");
       EXPECT_THAT(report->reason, testing::Not(testing::IsEmpty()));
