@@ -16,10 +16,19 @@
 namespace kforge {
 namespace {
 
-double peak_gigabytes() {
+rusage usage_so_far() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1e6;
+  return usage;
+}
+
+// On a busy machine the processor time says more than the clock.
+double processor_seconds() {
+  const rusage usage = usage_so_far();
+  auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 // False where a target is missed.
@@ -33,13 +42,15 @@ bool measure(const Task& task, const std::string& shapes) {
     return false;
   }
   const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const double before = processor_seconds();
   const auto expected = expected_outputs(*bound, InputKind::kOwn, 1, threads, nullptr);
   if (!expected) {
     fmt::print("{}: {}\n", name, expected.error().text());
     return false;
   }
-  const std::string what = fmt::format("{} ({:.3g} Gflop, peak so far {:.2g} GB)", name,
-                                       bound->cost.flops / 1e9, peak_gigabytes());
+  const std::string what =
+      fmt::format("{} ({:.3g} Gflop, processor {:.2g} s, peak {:.2g} GB)", name, bound->cost.flops / 1e9,
+                  processor_seconds() - before, static_cast<double>(usage_so_far().ru_maxrss) / 1e6);
   return bench::print_figure(what, expected->seconds, "s", kPatience);
 }
 

@@ -76,6 +76,14 @@ TEST(Expected, IndicesComeWithTheValuesTheyWereChosenFrom) {
   EXPECT_EQ(expected.outputs.size(), 1u);  // the values are no output of their own
 }
 
+TEST(Expected, ARoundedResultMayBeRoundedTheOtherWay) {
+  ScratchTask scratch(SHAPES("B = 4"), "g (bfloat16[B] x) => (bfloat16[B] y) { y = Cast <to = 16> (x) }");
+  const ExpectedOutput y = compute(scratch.bind()).outputs.at(0);
+  const float largest = std::fabs(*std::max_element(
+      y.values.begin(), y.values.end(), [](float a, float b) { return std::fabs(a) < std::fabs(b); }));
+  EXPECT_EQ(y.yardstick_worst_abs, static_cast<double>(largest) / 256);  // though nothing was rounded here
+}
+
 TEST(Expected, AYardstickThatOverflowsIsSeen) {
   ScratchTask scratch(SHAPES("B = 4") "[tensors.x]\nvalues = \"uniform(99, 100)\"\n",
                       "g (float[B] x) => (float[B] y) { y = Exp(x) }");
