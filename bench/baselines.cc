@@ -24,7 +24,7 @@ struct Options {
 struct Running {
   std::string name;
   std::unique_ptr<Contender> contender;
-  std::vector<double> milliseconds;
+  std::vector<double> milliseconds, cpu_milliseconds;
 };
 
 // Largest difference over rms of the reference; what fp32 rounding alone gives is below 1e-5 or so.
@@ -98,16 +98,20 @@ Result<void> compare(const Task& task, const Options& options, const Machine& ma
       if (auto why = trouble(took))
         fmt::print("  {:<14} failed: {}\n", one.name, *why);
       else if (round > 0)
-        one.milliseconds.push_back((*took)->parent_ns / 1e6);
+        one.milliseconds.push_back((*took)->parent_ns / 1e6),
+            one.cpu_milliseconds.push_back((*took)->cpu_ns / 1e6);
     }
   for (Running& one : running) {
     double ms = median_of(one.milliseconds);
     double apart = &one == &running[0]
                        ? 0
                        : difference(bound, running[0].contender->outputs(), one.contender->outputs());
-    fmt::print("  {:<14} {:>9.3f} ms {:>8.1f} GF/s {:>7.1f} GB/s   set-up {:>7.0f} ms   off {} by {:.1e}{}\n",
-               one.name, ms, bound.cost.flops / ms / 1e6, bound.cost.compulsory_bytes / ms / 1e6,
-               one.contender->usage().setup_ns / 1e6, running[0].name, apart, apart > 1e-4 ? "  !!" : "");
+    fmt::print(
+        "  {:<14} {:>9.3f} ms (cpu {:>9.3f}) {:>8.1f} GF/s {:>7.1f} GB/s   set-up {:>7.0f} ms   off {} by "
+        "{:.1e}{}\n",
+        one.name, ms, median_of(one.cpu_milliseconds), bound.cost.flops / ms / 1e6,
+        bound.cost.compulsory_bytes / ms / 1e6, one.contender->usage().setup_ns / 1e6, running[0].name, apart,
+        apart > 1e-4 ? "  !!" : "");
     (void)one.contender->finish();
   }
   return {};

@@ -27,14 +27,18 @@ bool is_reshape(const std::string& op) {
   return std::ranges::find(kOps, op) != kOps.end();
 }
 
-// Operators whose output element depends on the input elements of the same place only: they may overwrite.
+// Operators whose output element depends on the input elements of the same place only, or that keep most of
+// their input: they may overwrite it.
 bool is_elementwise(const std::string& op) {
-  static const std::set<std::string> kOps = {"Add", "Sub", "Mul", "Div",     "Relu", "Sqrt", "Where", "Max",
-                                             "Min", "Neg", "Abs", "Sigmoid", "Tanh", "Exp",  "Pow",   "Clip"};
+  static const std::set<std::string> kOps = {"Add",   "Sub", "Mul", "Div",  "Relu",      "Sqrt",
+                                             "Where", "Max", "Min", "Neg",  "Abs",       "Sigmoid",
+                                             "Tanh",  "Exp", "Pow", "Clip", "ScatterND", "ScatterElements"};
   return kOps.contains(op);
 }
 
 }  // namespace
+
+bool is_narrow(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
 
 bool is_channel_operand(const Shape& operand, const Shape& whole) {
   if (operand.size() > whole.size()) return false;
@@ -77,31 +81,33 @@ int Builder::add_buffer(Buffer buffer) {
 void Builder::add_arguments() {
   for (std::size_t a = 0; a < task_.arguments.size(); ++a) {
     const BoundArgument& argument = task_.arguments[a];
+    (void)held_form_of(argument.dtype);  // throws for types nobody here knows
     Buffer buffer{Buffer::Kind::kArgument, argument.bytes(), a, argument.role == Role::kParam, nullptr};
     Tensor stored{add_buffer(buffer), argument.dtype, argument.shape, dense_strides(argument.shape), 0, {}};
     if (argument.role == Role::kOutput) {
       targets_[argument.name] = stored;
       continue;
     }
-    preparing_ = argument.role == Role::kParam;
-    values_[argument.name] = held_form(stored);
-    preparing_ = false;
+    values_[argument.name] = stored;
     if (argument.role == Role::kInout && inout_is_safe(argument)) targets_[argument.output] = stored;
   }
 }
 
-// float16 and bfloat16 arguments are widened when first seen (params: in prepare).
-Tensor Builder::held_form(const Tensor& stored) {
-  DType held = held_form_of(stored.dtype);
-  if (held == stored.dtype) return stored;
-  Tensor wide = temporary(held, stored.shape);
-  stored_[wide.buffer] = stored;
-  convert("widen " + std::string(name_of(stored.dtype)), stored, wide);
-  return wide;
+// Once per tensor, in prepare() for params.
+Tensor Builder::widened(const std::string& name, const Tensor& stored) {
+  auto found = widened_.find(name);
+  if (found != widened_.end()) return found->second;
+  Tensor wide = once_if_fixed(stored, [&] {
+    Tensor from = dense(stored), to = temporary(DType::kFloat32, stored.shape);
+    if (from.buffer == stored.buffer) stored_[to.buffer] = stored;
+    convert("widen " + std::string(name_of(stored.dtype)), from, to);
+    return to;
+  });
+  return widened_[name] = wide;
 }
 
-const Tensor* Builder::stored_form(const Tensor& held) const {
-  auto found = stored_.find(held.buffer);
+const Tensor* Builder::stored_form(const Tensor& wide) const {
+  auto found = stored_.find(wide.buffer);
   return found == stored_.end() ? nullptr : &found->second;
 }
 
@@ -113,9 +119,7 @@ void Builder::add_constants() {
       continue;  // only an attribute-like use could want it; it then fails there
     Buffer buffer{Buffer::Kind::kConstant, tensor.data.size(), 0, true, &tensor};
     Tensor stored{add_buffer(buffer), tensor.dtype, tensor.shape, dense_strides(tensor.shape), 0, {}};
-    preparing_ = true;
-    values_[initializer.name] = held_form(stored);
-    preparing_ = false;
+    values_[initializer.name] = stored;
   }
 }
 
@@ -183,9 +187,14 @@ void Builder::finish_outputs() {
   }
 }
 
-const Tensor& Builder::input(const Node& node, std::size_t i) const {
+const Tensor& Builder::raw_input(const Node& node, std::size_t i) const {
   if (!has_input(node, i)) throw Unsupported("an input is missing");
   return values_.at(node.inputs[i]);
+}
+
+Tensor Builder::input(const Node& node, std::size_t i) {
+  const Tensor& raw = raw_input(node, i);
+  return is_narrow(raw.dtype) ? widened(node.inputs[i], raw) : raw;
 }
 
 const ConstantTensor* Builder::constant_input(const Node& node, std::size_t i) const {
@@ -228,9 +237,21 @@ bool Builder::is_graph_output(const std::string& value) const {
 }
 
 Tensor Builder::output(const Node& node, std::size_t i) {
+  return output_as(node, i, held_dtype_of(node.outputs[i]));
+}
+
+bool Builder::ends_narrow(const Node& node, std::size_t i) const {
+  auto target = targets_.find(node.outputs[i]);
+  return !preparing_ && target != targets_.end() && is_narrow(target->second.dtype);
+}
+
+Tensor Builder::typed_output(const Node& node, std::size_t i) {
+  return ends_narrow(node, i) ? output_as(node, i, targets_.at(node.outputs[i]).dtype) : output(node, i);
+}
+
+Tensor Builder::output_as(const Node& node, std::size_t i, DType held) {
   const std::string& name = node.outputs[i];
   Shape shape = shape_of(name);
-  DType held = held_dtype_of(name);
   auto target = targets_.find(name);
   Tensor tensor = !preparing_ && target != targets_.end() && target->second.dtype == held
                       ? target->second

@@ -31,7 +31,10 @@ class Builder {
   bool wants_output(const Node& node, std::size_t i) const {
     return i < node.outputs.size() && !node.outputs[i].empty();
   }
-  const Tensor& input(const Node& node, std::size_t i) const;  // in whatever layout it has
+  // In whatever layout it has; float16 and bfloat16 arguments as float32.
+  Tensor input(const Node& node, std::size_t i);
+  // As it is stored, for operators that only move elements and those that read narrow types themselves.
+  const Tensor& raw_input(const Node& node, std::size_t i) const;
   Tensor plain_input(const Node& node, std::size_t i) { return plain(input(node, i)); }  // any strides
   Tensor dense_input(const Node& node, std::size_t i) { return dense(input(node, i)); }
   // Value known when the plan is made, or null.
@@ -44,9 +47,14 @@ class Builder {
   // --- results
   // Dense memory for output i: the argument's own where the graph ends there.
   Tensor output(const Node& node, std::size_t i);
+  // The same in a type of the caller's choice: what only moves elements keeps theirs.
+  Tensor output_as(const Node& node, std::size_t i, DType dtype);
+  // In the argument's own type where the graph ends here in float16 or bfloat16, else as output().
+  Tensor typed_output(const Node& node, std::size_t i);
   // The same, or `reuse`'s memory when nobody needs its content after this node. For elementwise operators
   // only.
   Tensor output_over(const Node& node, std::size_t i, const Tensor& reuse);
+  bool ends_narrow(const Node& node, std::size_t i) const;  // the graph ends here in float16 or bfloat16
   // Output i is a view of another tensor, or lies in a blocked layout.
   void set_output(const Node& node, std::size_t i, Tensor tensor);
   bool is_graph_output(const std::string& value) const;
@@ -84,7 +92,7 @@ class Builder {
 
   // The stored form of a float16, bfloat16 (or any) argument behind a value that is held as float32, or
   // nothing.
-  const Tensor* stored_form(const Tensor& held) const;
+  const Tensor* stored_form(const Tensor& wide) const;
 
  private:
   bool takes_blocked(const Node& consumer, const std::string& value) const;
@@ -96,19 +104,22 @@ class Builder {
   bool dies_here(const Tensor& tensor, const Node& node) const;
   int add_buffer(Buffer buffer);
   bool inout_is_safe(const BoundArgument& argument) const;
-  Tensor held_form(const Tensor& stored);
+  Tensor widened(const std::string& name, const Tensor& stored);
 
   const BoundTask& task_;
   Plan& plan_;
   std::map<std::string, Tensor> values_;
   std::map<std::string, Tensor> targets_;        // where values that end in an argument go
   std::map<std::string, std::size_t> last_use_;  // node index
-  std::map<int, Tensor> stored_;                 // by buffer of the held form
+  std::map<std::string, Tensor> widened_;        // float32 forms of narrow values
+  std::map<int, Tensor> stored_;                 // by buffer of the widened form
   std::map<std::string, Shape> shapes_;
   std::size_t node_ = 0;
   bool preparing_ = false;  // the node under way depends on params alone
   const Node* current_ = nullptr;
 };
+
+bool is_narrow(DType dtype);  // float16 or bfloat16
 
 // True when `operand` has one element, or one per channel, of `whole` (batch, channel, ...).
 bool is_channel_operand(const Shape& operand, const Shape& whole);

@@ -1,4 +1,5 @@
 // Elementwise operators: oneDNN's eltwise and binary primitives or a plain loop, whichever is faster.
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -9,6 +10,13 @@ namespace kforge::onednn {
 void emit_pair(Builder& b, loops::Binary op, const Tensor& a, const Tensor& c, const Tensor& y) {
   Tensor left = expanded(a, y.shape), right = expanded(c, y.shape);
   loops::Walk walk = make_walk(y.shape, {&y, &left, &right});
+  if (is_narrow(y.dtype) || is_narrow(a.dtype) || is_narrow(c.dtype)) {
+    std::array types = {number_of(y.dtype), number_of(a.dtype), number_of(c.dtype)};
+    b.step("loop over narrow types", {a, c, y}, [=](const Pointers& p) {
+      loops::loops().binary_typed(op, types.data(), walk, p.raw(y), p.raw(left), p.raw(right));
+    });
+    return;
+  }
   b.step("loop", {a, c, y}, [=, type = number_of(y.dtype)](const Pointers& p) {
     loops::loops().binary(op, type, walk, p.raw(y), p.raw(left), p.raw(right));
   });
@@ -107,8 +115,8 @@ bool loop_is_faster(const Function& f, std::int64_t count) {
 }
 
 void emit_function(Builder& b, const Node& node, const Function& f) {
-  const Tensor& given = b.input(node, 0);
-  if (given.dtype != DType::kFloat32)
+  Tensor given = b.raw_input(node, 0);
+  if (!is_float(given.dtype))
     throw Unsupported(std::string(name_of(given.dtype)) + " input is not implemented");
   if (given.blocked && f.algorithm != Algorithm::undef) {
     auto pd = eltwise_of(f, *given.blocked);
@@ -118,8 +126,14 @@ void emit_function(Builder& b, const Node& node, const Function& f) {
     return b.set_output(node, 0, y);
   }
   Tensor x = b.dense(given);
-  Tensor y = b.output_over(node, 0, x);
-  if (loop_is_faster(f, x.count())) {
+  bool narrow = is_narrow(x.dtype) || b.ends_narrow(node, 0);
+  Tensor y = narrow ? b.typed_output(node, 0) : b.output_over(node, 0, x);
+  if (narrow) {
+    loops::Number from = number_of(x.dtype), to = number_of(y.dtype);
+    b.step("loop over narrow types", {x, y}, [=, n = x.count()](const Pointers& p) {
+      loops::loops().unary_typed(f.loop, f.a, f.b, from, p.raw(x), to, p.raw(y), n);
+    });
+  } else if (loop_is_faster(f, x.count())) {
     b.step("loop", {x, y}, [=, n = x.count()](const Pointers& p) {
       loops::loops().unary(f.loop, f.a, f.b, p.get<float>(x), p.get<float>(y), n);
     });
@@ -139,8 +153,7 @@ void emit_unary(Builder& b, const Node& node) {
 
 // y = a (op) b where a lies in a blocked layout and b has at most one element per channel.
 bool emit_blocked_binary(Builder& b, const Node& node, Algorithm algorithm) {
-  const Tensor& x = b.input(node, 0);
-  const Tensor& given = b.input(node, 1);
+  Tensor x = b.raw_input(node, 0), given = b.raw_input(node, 1);
   if (!x.blocked || given.blocked || !is_channel_operand(given.shape, x.shape)) return false;
   Tensor other = b.dense(given);
   Shape padded(x.shape.size() - other.shape.size(), 1);
@@ -169,16 +182,18 @@ void emit_binary(Builder& b, const Node& node) {
       {"Mul", {Binary::kMul, Algorithm::binary_mul}}, {"Div", {Binary::kDiv, Algorithm::binary_div}},
       {"PRelu", {Binary::kPRelu, Algorithm::undef}},  {"Mod", {Binary::kMod, Algorithm::undef}}};
   auto [op, algorithm] = kTable.at(node.op);
-  if (node.op == "Mod" && (node.int_attr("fmod", 0) || b.input(node, 0).dtype == DType::kFloat32))
+  if (node.op == "Mod" && (node.int_attr("fmod", 0) || is_float(b.raw_input(node, 0).dtype)))
     op = Binary::kFmod;
   if (algorithm != Algorithm::undef && emit_blocked_binary(b, node, algorithm)) return;
-  Tensor left = b.plain_input(node, 0), right = b.plain_input(node, 1);
-  emit_pair(b, op, left, right, result_over(b, node, left, right));
+  Tensor left = b.plain(b.raw_input(node, 0)), right = b.plain(b.raw_input(node, 1));
+  bool narrow = is_narrow(left.dtype) || is_narrow(right.dtype) || b.ends_narrow(node, 0);
+  if (narrow) left = b.dense(left), right = b.dense(right);
+  emit_pair(b, op, left, right, narrow ? b.typed_output(node, 0) : result_over(b, node, left, right));
 }
 
 void emit_pow(Builder& b, const Node& node) {
   const ConstantTensor* power = b.constant_input(node, 1);
-  if (power && element_count(power->shape) == 1 && b.input(node, 0).dtype == DType::kFloat32) {
+  if (power && element_count(power->shape) == 1 && is_float(b.raw_input(node, 0).dtype)) {
     float p = static_cast<float>(power->as_double()[0]);
     if (p == 2.0f) return emit_function(b, node, {Unary::kSquare, 0, 0, Algorithm::eltwise_square});
     if (p == 3.0f) return emit_function(b, node, {Unary::kCube});
@@ -213,15 +228,15 @@ void emit_variadic(Builder& b, const Node& node) {
 
 void emit_clip(Builder& b, const Node& node) {
   auto known = [&](std::size_t i) { return !b.has_input(node, i) || b.constant_input(node, i); };
-  const Tensor& x = b.input(node, 0);
-  if (known(1) && known(2) && x.dtype == DType::kFloat32) {
+  const Tensor& x = b.raw_input(node, 0);
+  if (known(1) && known(2) && is_float(x.dtype)) {
     float low = static_cast<float>(b.constant_scalar(node, 1, -std::numeric_limits<float>::infinity()));
     float high = static_cast<float>(b.constant_scalar(node, 2, std::numeric_limits<float>::infinity()));
     bool finite = std::isfinite(low) && std::isfinite(high) && low <= high;
     return emit_function(
         b, node, {Unary::kClip, low, high, finite ? Algorithm::eltwise_clip : Algorithm::undef, low, high});
   }
-  Tensor from = b.plain(x);
+  Tensor from = b.plain_input(node, 0);
   Tensor y = b.output(node, 0);
   bool low = b.has_input(node, 1), high = b.has_input(node, 2);
   if (!low && !high) return b.copy(from, y);
@@ -259,8 +274,11 @@ void emit_not(Builder& b, const Node& node) {
 }
 
 void emit_where(Builder& b, const Node& node) {
-  Tensor c = b.plain_input(node, 0), x = b.plain_input(node, 1), z = b.plain_input(node, 2);
-  Tensor y = b.output(node, 0);
+  Tensor c = b.plain_input(node, 0);
+  bool same = b.raw_input(node, 1).dtype == b.raw_input(node, 2).dtype;
+  Tensor x = same ? b.plain(b.raw_input(node, 1)) : b.plain_input(node, 1);
+  Tensor z = same ? b.plain(b.raw_input(node, 2)) : b.plain_input(node, 2);
+  Tensor y = b.output_as(node, 0, x.dtype);
   Tensor cc = expanded(c, y.shape), xx = expanded(x, y.shape), zz = expanded(z, y.shape);
   loops::Walk walk = make_walk(y.shape, {&y, &cc, &xx, &zz});
   b.step("loop", {c, x, z, y}, [=, bytes = static_cast<int>(size_of(y.dtype))](const Pointers& p) {
@@ -269,7 +287,7 @@ void emit_where(Builder& b, const Node& node) {
 }
 
 void emit_cast(Builder& b, const Node& node) {
-  const Tensor& given = b.input(node, 0);
+  Tensor given = b.input(node, 0);
   DType to = b.held_dtype_of(node.outputs[0]);
   if (given.dtype == to)
     return b.set_output(node, 0, given);  // among the float types too: all are held as float32
@@ -277,6 +295,27 @@ void emit_cast(Builder& b, const Node& node) {
   Tensor y = b.output(node, 0);
   if (to == DType::kBool) return emit_comparison(b, Compare::kOr, x, x, y);
   b.convert("convert", x, y);
+}
+
+// (x - zero) * scale, one scale for all or one per index of the axis.
+void emit_dequantize(Builder& b, const Node& node) {
+  Tensor x = b.dense_input(node, 0), scale = b.dense_input(node, 1);
+  auto along_axis = [&](Tensor t) {
+    if (t.shape.empty()) return t;
+    if (t.shape.size() != 1) throw Unsupported("blocked scales are not implemented");
+    Shape shape(x.shape.size(), 1);
+    shape[static_cast<std::size_t>(normal_axis(node.int_attr("axis", 1), x.shape.size()))] = t.shape[0];
+    return *reshaped(t, shape);
+  };
+  auto as_float = [&](const Tensor& whole) {
+    Tensor made = b.temporary(DType::kFloat32, whole.shape);
+    b.convert("convert", whole, made);
+    return made;
+  };
+  Tensor values = as_float(x);
+  if (b.has_input(node, 2))
+    emit_pair(b, Binary::kSub, values, along_axis(as_float(b.dense_input(node, 2))), values);
+  emit_pair(b, Binary::kMul, values, along_axis(scale), b.output(node, 0));
 }
 
 }  // namespace
@@ -307,6 +346,7 @@ const OperatorTable& elementwise_operators() {
     table["Not"] = emit_not;
     table["Where"] = emit_where;
     table["Cast"] = emit_cast;
+    table["DequantizeLinear"] = emit_dequantize;
     return table;
   }();
   return kTable;

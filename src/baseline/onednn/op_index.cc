@@ -16,7 +16,8 @@ Tensor as_int64(Builder& b, const Tensor& index) {
 }
 
 void emit_gather(Builder& b, const Node& node) {
-  Tensor x = b.dense_input(node, 0), index = as_int64(b, b.input(node, 1)), y = b.output(node, 0);
+  Tensor x = b.dense(b.raw_input(node, 0)), index = as_int64(b, b.input(node, 1)),
+         y = b.output_as(node, 0, x.dtype);
   auto axis = static_cast<std::size_t>(normal_axis(node.int_attr("axis", 0), x.shape.size()));
   std::int64_t outer = product(x.shape, 0, axis), limit = x.shape[axis],
                inner = product(x.shape, axis + 1, x.shape.size());
@@ -46,7 +47,8 @@ std::int64_t place(const Shape& shape, const Shape& data, std::size_t axis, std:
 }
 
 void emit_gather_elements(Builder& b, const Node& node) {
-  Tensor x = b.dense_input(node, 0), index = as_int64(b, b.input(node, 1)), y = b.output(node, 0);
+  Tensor x = b.dense(b.raw_input(node, 0)), index = as_int64(b, b.input(node, 1)),
+         y = b.output_as(node, 0, x.dtype);
   auto axis = static_cast<std::size_t>(normal_axis(node.int_attr("axis", 0), x.shape.size()));
   b.step("loop", {x, index, y}, [=, bytes = size_of(x.dtype)](const Pointers& p) {
     const auto* indices = p.get<std::int64_t>(index);
@@ -60,14 +62,26 @@ void emit_gather_elements(Builder& b, const Node& node) {
   });
 }
 
+struct ScatterOperands {
+  Tensor data, updates, result;
+};
+
+// As stored when elements are only moved. The result may be the data's own memory (an inout).
+ScatterOperands scatter_operands(Builder& b, const Node& node, bool moves) {
+  moves = moves && b.raw_input(node, 0).dtype == b.raw_input(node, 2).dtype;
+  Tensor data = moves ? b.dense(b.raw_input(node, 0)) : b.dense_input(node, 0);
+  Tensor updates = moves ? b.dense(b.raw_input(node, 2)) : b.dense_input(node, 2);
+  return {data, updates, b.output_as(node, 0, data.dtype)};
+}
+
 void emit_scatter_elements(Builder& b, const Node& node) {
   std::string mode = node.string_attr("reduction", "none");
-  Tensor x = b.dense_input(node, 0), index = as_int64(b, b.input(node, 1)), updates = b.dense_input(node, 2),
-         y = b.output(node, 0);
+  auto [x, updates, y] = scatter_operands(b, node, mode == "none");
+  Tensor index = as_int64(b, b.input(node, 1));
   if (mode != "none" && (mode != "add" || x.dtype != DType::kFloat32))
     throw Unsupported("reduction " + mode + " is not implemented");
   auto axis = static_cast<std::size_t>(normal_axis(node.int_attr("axis", 0), x.shape.size()));
-  b.copy(x, y);
+  if (x.buffer != y.buffer) b.copy(x, y);
   b.step("loop", {index, updates, y}, [=, add = mode == "add", bytes = size_of(x.dtype)](const Pointers& p) {
     const auto* indices = p.get<std::int64_t>(index);
     for (std::int64_t i = 0; i < index.count(); ++i) {  // in order: later updates win
@@ -114,7 +128,8 @@ std::int64_t offset_of(const Places& places, const std::int64_t* index) {
 }
 
 void emit_gather_nd(Builder& b, const Node& node) {
-  Tensor x = b.dense_input(node, 0), index = as_int64(b, b.input(node, 1)), y = b.output(node, 0);
+  Tensor x = b.dense(b.raw_input(node, 0)), index = as_int64(b, b.input(node, 1)),
+         y = b.output_as(node, 0, x.dtype);
   auto batch = static_cast<std::size_t>(node.int_attr("batch_dims", 0));
   Places places = places_of(x.shape, index.shape, batch);
   std::int64_t batches = product(x.shape, 0, batch),
@@ -134,12 +149,12 @@ void emit_gather_nd(Builder& b, const Node& node) {
 
 void emit_scatter_nd(Builder& b, const Node& node) {
   std::string mode = node.string_attr("reduction", "none");
-  Tensor x = b.dense_input(node, 0), index = as_int64(b, b.input(node, 1)), updates = b.dense_input(node, 2),
-         y = b.output(node, 0);
+  auto [x, updates, y] = scatter_operands(b, node, mode == "none");
+  Tensor index = as_int64(b, b.input(node, 1));
   if (mode != "none" && (mode != "add" || x.dtype != DType::kFloat32))
     throw Unsupported("reduction " + mode + " is not implemented");
   Places places = places_of(x.shape, index.shape, 0);
-  b.copy(x, y);
+  if (x.buffer != y.buffer) b.copy(x, y);
   b.step("loop", {index, updates, y},
          [=, add = mode == "add", bytes = static_cast<std::int64_t>(size_of(x.dtype))](const Pointers& p) {
            for (std::int64_t i = 0; i < places.count; ++i) {

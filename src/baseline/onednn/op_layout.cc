@@ -10,7 +10,7 @@ namespace {
 
 void emit_reshape(Builder& b, const Node& node) {
   Shape shape = b.shape_of(node.outputs[0]);
-  Tensor x = b.plain_input(node, 0);
+  Tensor x = b.plain(b.raw_input(node, 0));
   if (element_count(shape) != x.count()) throw Unsupported("the sizes do not fit");
   auto view = reshaped(x, shape);
   b.set_output(node, 0, view ? *view : *reshaped(b.dense(x), shape));
@@ -20,11 +20,11 @@ void emit_identity(Builder& b, const Node& node) {
   if (b.wants_output(node, 1)) throw Unsupported("the mask of Dropout is not implemented");
   if (node.op == "Dropout" && b.has_input(node, 2) && b.constant_scalar(node, 2, 0) != 0)
     throw Unsupported("Dropout in training is random");
-  b.set_output(node, 0, b.input(node, 0));
+  b.set_output(node, 0, b.raw_input(node, 0));
 }
 
 void emit_transpose(Builder& b, const Node& node) {
-  Tensor x = b.plain_input(node, 0);
+  Tensor x = b.plain(b.raw_input(node, 0));
   std::vector<std::int64_t> order = node.ints_attr("perm");
   if (order.empty())
     for (std::int64_t d = x.rank(); d-- > 0;) order.push_back(d);
@@ -32,11 +32,11 @@ void emit_transpose(Builder& b, const Node& node) {
 }
 
 void emit_expand(Builder& b, const Node& node) {
-  b.set_output(node, 0, expanded(b.plain_input(node, 0), b.shape_of(node.outputs[0])));
+  b.set_output(node, 0, expanded(b.plain(b.raw_input(node, 0)), b.shape_of(node.outputs[0])));
 }
 
 void emit_slice(Builder& b, const Node& node) {
-  Tensor x = b.plain_input(node, 0);
+  Tensor x = b.plain(b.raw_input(node, 0));
   auto starts = b.constant_ints(node, 1), ends = b.constant_ints(node, 2);
   std::vector<std::int64_t> axes, steps(starts.size(), 1);
   if (b.has_input(node, 3))
@@ -70,7 +70,7 @@ Tensor part_of(Tensor x, std::size_t axis, std::int64_t begin, std::int64_t coun
 }
 
 void emit_split(Builder& b, const Node& node) {
-  Tensor x = b.plain_input(node, 0);
+  Tensor x = b.plain(b.raw_input(node, 0));
   auto axis = static_cast<std::size_t>(normal_axis(node.int_attr("axis", 0), x.shape.size()));
   std::int64_t at = 0;
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
@@ -81,11 +81,15 @@ void emit_split(Builder& b, const Node& node) {
 }
 
 void emit_concat(Builder& b, const Node& node) {
-  Tensor y = b.output(node, 0);
+  DType dtype = b.raw_input(node, 0).dtype;
+  bool same = std::ranges::all_of(node.inputs, [&, i = std::size_t{0}](const std::string&) mutable {
+    return b.raw_input(node, i++).dtype == dtype;
+  });
+  Tensor y = same ? b.output_as(node, 0, dtype) : b.output(node, 0);
   auto axis = static_cast<std::size_t>(normal_axis(node.int_attr("axis", 0), y.shape.size()));
   std::int64_t at = 0;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-    Tensor x = b.plain_input(node, i);
+    Tensor x = same ? b.plain(b.raw_input(node, i)) : b.plain_input(node, i);
     if (x.count() > 0) b.copy(x, part_of(y, axis, at, x.shape[axis]));
     at += x.shape[axis];
   }
@@ -133,7 +137,7 @@ void emit_pad(Builder& b, const Node& node) {
 }
 
 void emit_tile(Builder& b, const Node& node) {
-  Tensor x = b.plain_input(node, 0), y = b.output(node, 0);
+  Tensor x = b.plain(b.raw_input(node, 0)), y = b.output_as(node, 0, x.dtype);
   // The result as [repeat, size, repeat, size, ...] is a broadcast of [1, size, 1, size, ...].
   Shape split, own, strides;
   for (std::size_t d = 0; d < x.shape.size(); ++d) {
@@ -148,7 +152,7 @@ void emit_tile(Builder& b, const Node& node) {
 }
 
 void emit_trilu(Builder& b, const Node& node) {
-  Tensor x = b.dense_input(node, 0), y = b.output(node, 0);
+  Tensor x = b.dense(b.raw_input(node, 0)), y = b.output_as(node, 0, x.dtype);
   bool upper = node.int_attr("upper", 1) != 0;
   auto k = static_cast<std::int64_t>(b.constant_scalar(node, 1, 0));
   std::size_t rank = x.shape.size();
@@ -176,7 +180,7 @@ void emit_trilu(Builder& b, const Node& node) {
 }
 
 void emit_depth_to_space(Builder& b, const Node& node) {
-  Tensor x = b.dense_input(node, 0), y = b.output(node, 0);
+  Tensor x = b.dense(b.raw_input(node, 0)), y = b.output_as(node, 0, x.dtype);
   std::int64_t s = node.int_attr("blocksize", 1), n = x.shape[0], c = x.shape[1], h = x.shape[2],
                w = x.shape[3];
   if (node.op == "SpaceToDepth")

@@ -51,6 +51,14 @@ void emit_rows(Builder& b, const loops::NormRows& rows, const Tensor& x, const s
   std::vector<Tensor> touches = {x, y};
   if (gamma) touches.push_back(*gamma);
   if (beta) touches.push_back(*beta);
+  if (is_narrow(x.dtype) || is_narrow(y.dtype)) {
+    loops::Number from = number_of(x.dtype), to = number_of(y.dtype);
+    b.step("loop over narrow types", touches, [=](const Pointers& p) {
+      loops::loops().normalise_rows_typed(rows, from, p.raw(x), gamma ? p.get<float>(*gamma) : nullptr,
+                                          beta ? p.get<float>(*beta) : nullptr, to, p.raw(y));
+    });
+    return;
+  }
   b.step("loop", touches, [=](const Pointers& p) {
     loops::loops().normalise_rows(rows, p.get<float>(x), gamma ? p.get<float>(*gamma) : nullptr,
                                   beta ? p.get<float>(*beta) : nullptr, p.get<float>(y));
@@ -70,7 +78,7 @@ std::optional<Tensor> over_axes(Builder& b, const std::optional<Tensor>& t, cons
 void emit_layer_norm(Builder& b, const Node& node) {
   if (b.wants_output(node, 1) || b.wants_output(node, 2))
     throw Unsupported("the statistics of LayerNormalization are not implemented");
-  Tensor x = b.dense_input(node, 0);
+  Tensor x = b.dense(b.raw_input(node, 0));
   auto axis = static_cast<std::size_t>(normal_axis(node.int_attr("axis", -1), x.shape.size()));
   Shape axes(x.shape.begin() + static_cast<std::ptrdiff_t>(axis), x.shape.end());
   std::int64_t outer = product(x.shape, 0, axis), n = element_count(axes);
@@ -78,8 +86,10 @@ void emit_layer_norm(Builder& b, const Node& node) {
   bool rms = node.op == "RMSNormalization";
   auto gamma = over_axes(b, optional_dense(b, node, 1), axes);
   auto beta = rms ? std::nullopt : over_axes(b, optional_dense(b, node, 2), axes);
-  Tensor y = b.output(node, 0);
   loops::NormRows rows{outer, n, 1, 1, epsilon, rms};
+  if (is_narrow(x.dtype) || b.ends_narrow(node, 0))
+    return emit_rows(b, rows, x, gamma, beta, b.typed_output(node, 0));
+  Tensor y = b.output(node, 0);
   std::vector<Way> ways;
   ways.push_back({[=] {
                     float *from = floats(0, x.count()), *to = floats(1, x.count()), *g = floats(2, n);

@@ -23,7 +23,8 @@ struct Unsupported : std::runtime_error {
 
 struct Tensor {
   int buffer = -1;
-  DType dtype = DType::kFloat32;  // as held: float16 and bfloat16 values are held as float32
+  DType dtype =
+      DType::kFloat32;  // as held: float16 and bfloat16 only in arguments and what is moved from them
   Shape shape;
   Shape strides;            // in elements
   std::int64_t offset = 0;  // in elements

@@ -84,36 +84,40 @@ struct Window {
   bool average, count_pad;
 };
 
-#define KF_LOOPS(X)                                                                                         \
-  X(unary, (Unary op, float a, float b, const float* x, float* y, Index n))                                 \
-  X(binary, (Binary op, Number type, const Walk& walk, void* y, const void* a, const void* b))              \
-  X(compare, (Compare op, Number type, const Walk& walk, unsigned char* y, const void* a, const void* b))   \
-  X(select,                                                                                                 \
-    (int bytes, const Walk& walk, void* y, const unsigned char* condition, const void* a, const void* b))   \
-  X(copy, (int bytes, const Walk& walk, void* y, const void* x))                                            \
-  X(convert, (Number to, Number from, const void* x, void* y, Index n))                                     \
-  X(reduce, (Reduce op, const float* x, float* y, Index outer, Index n, Index inner))                       \
-  X(arg_extreme, (bool max, bool last, const float* x, long long* y, Index outer, Index n, Index inner))    \
-  X(softmax, (bool log, const float* x, float* y, Index outer, Index n, Index inner))                       \
-  X(scan, (bool product, bool exclusive, bool reverse, const float* x, float* y, Index outer, Index n,      \
-           Index inner))                                                                                    \
-  X(topk,                                                                                                   \
-    (bool largest, const float* x, float* y, long long* where, Index outer, Index n, Index inner, Index k)) \
-  X(normalise_rows,                                                                                         \
-    (const NormRows& shape, const float* x, const float* gamma, const float* beta, float* y))               \
-  X(channel_moments,                                                                                        \
-    (Index batch, Index channels, Index spatial, const float* x, float* mean, float* variance))             \
-  X(channel_affine, (Index batch, Index channels, Index spatial, const float* x, const float* scale,        \
-                     const float* shift, float* y))                                                         \
-  X(pool_max, (const Window& window, const float* x, float* y))                                             \
-  X(pool_average, (const Window& window, const float* x, float* y))                                         \
-  X(depthwise, (const Window& window, const float* x, const float* w, const float* bias, float* y))         \
-  X(gather, (int bytes, const void* x, const long long* index, void* y, Index outer, Index limit,           \
-             Index count, Index inner))                                                                     \
-  X(matvec, (Number weight_type, const float* x, const void* w, const float* bias, float* y, Index m,       \
-             Index n, Index k))                                                                             \
-  X(vecmat, (Number weight_type, const float* x, const void* w, const float* bias, float* y, Index m,       \
-             Index n, Index k))                                                                             \
+#define KF_LOOPS(X)                                                                                          \
+  X(unary, (Unary op, float a, float b, const float* x, float* y, Index n))                                  \
+  X(binary, (Binary op, Number type, const Walk& walk, void* y, const void* a, const void* b))               \
+  X(unary_typed, (Unary op, float a, float b, Number from, const void* x, Number to, void* y, Index n))      \
+  X(binary_typed, (Binary op, const Number* types, const Walk& walk, void* y, const void* a, const void* b)) \
+  X(compare, (Compare op, Number type, const Walk& walk, unsigned char* y, const void* a, const void* b))    \
+  X(select,                                                                                                  \
+    (int bytes, const Walk& walk, void* y, const unsigned char* condition, const void* a, const void* b))    \
+  X(copy, (int bytes, const Walk& walk, void* y, const void* x))                                             \
+  X(convert, (Number to, Number from, const void* x, void* y, Index n))                                      \
+  X(reduce, (Reduce op, const float* x, float* y, Index outer, Index n, Index inner))                        \
+  X(arg_extreme, (bool max, bool last, const float* x, long long* y, Index outer, Index n, Index inner))     \
+  X(softmax, (bool log, const float* x, float* y, Index outer, Index n, Index inner))                        \
+  X(scan, (bool product, bool exclusive, bool reverse, const float* x, float* y, Index outer, Index n,       \
+           Index inner))                                                                                     \
+  X(topk,                                                                                                    \
+    (bool largest, const float* x, float* y, long long* where, Index outer, Index n, Index inner, Index k))  \
+  X(normalise_rows,                                                                                          \
+    (const NormRows& shape, const float* x, const float* gamma, const float* beta, float* y))                \
+  X(normalise_rows_typed, (const NormRows& shape, Number from, const void* x, const float* gamma,            \
+                           const float* beta, Number to, void* y))                                           \
+  X(channel_moments,                                                                                         \
+    (Index batch, Index channels, Index spatial, const float* x, float* mean, float* variance))              \
+  X(channel_affine, (Index batch, Index channels, Index spatial, const float* x, const float* scale,         \
+                     const float* shift, float* y))                                                          \
+  X(pool_max, (const Window& window, const float* x, float* y))                                              \
+  X(pool_average, (const Window& window, const float* x, float* y))                                          \
+  X(depthwise, (const Window& window, const float* x, const float* w, const float* bias, float* y))          \
+  X(gather, (int bytes, const void* x, const long long* index, void* y, Index outer, Index limit,            \
+             Index count, Index inner))                                                                      \
+  X(matvec, (Number weight_type, const float* x, const void* w, const float* bias, float* y, Index m,        \
+             Index n, Index k))                                                                              \
+  X(vecmat, (Number weight_type, const float* x, const void* w, const float* bias, float* y, Index m,        \
+             Index n, Index k))                                                                              \
   X(columns_to_image, (const Window& window, const float* columns, const float* bias, float* y))
 
 // The functions of one instruction set level.
