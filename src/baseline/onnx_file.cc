@@ -27,6 +27,24 @@ void make_external(onnx::TensorProto& tensor, std::size_t bytes) {
   add("length", std::to_string(bytes));
 }
 
+// onnxruntime updates the running statistics of a BatchNormalization in place: where a graph that does not care gives
+// it the scale and bias for them, those would change. Copies make that harmless.
+void separate_statistics(onnx::GraphProto& graph) {
+  google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
+  nodes.Swap(graph.mutable_node());
+  for (onnx::NodeProto& node : nodes) {
+    for (int i = 3; node.op_type() == "BatchNormalization" && i < node.input_size(); ++i) {
+      if (node.input(i) != node.input(1) && node.input(i) != node.input(2)) continue;
+      onnx::NodeProto* copy = graph.add_node();
+      copy->set_op_type("Identity");
+      copy->add_input(node.input(i));
+      copy->add_output(node.output(0) + "_statistics_" + std::to_string(i));
+      node.set_input(i, copy->output(0));
+    }
+    *graph.add_node() = std::move(node);
+  }
+}
+
 }  // namespace
 
 Result<void> write_onnx_file(const BoundTask& task, const fs::path& path) {
@@ -52,6 +70,7 @@ Result<void> write_onnx_file(const BoundTask& task, const fs::path& path) {
     }
     if (tensor) make_external(*tensor, argument.bytes());
   }
+  separate_statistics(graph);
   if (!model.SerializeToString(&bytes)) return fail("the model is too large for a protobuf file");
   return write_file_atomic(path, bytes);
 }

@@ -29,6 +29,9 @@ Tensor grouped_weights(const Tensor& w, std::int64_t groups) {
   return *reshaped(w, shape);
 }
 
+// Matrices of columns beyond this are not worth a try where there is another way.
+constexpr std::size_t kMostColumns = std::size_t{256} << 20;
+
 double reorder_time(const Desc& from, const Desc& to) {
   if (from == to) return 0;
   dnnl::reorder::primitive_desc pd(engine(), from, engine(), to);
@@ -100,6 +103,57 @@ void add_depthwise(Builder& b, const Node& node, const Convolution& c, std::vect
                   }});
 }
 
+// The classic way: what every output sums laid out as a matrix, image by image, then one matrix product.
+void add_columns(Builder& b, const Node& node, const Convolution& c, std::vector<Way>& ways) {
+  std::int64_t batch = c.x.shape[0], in = c.x.shape[1], out = c.y_shape[1], taps = element_count(c.window.kernel);
+  std::int64_t positions = product(c.y_shape, 2, c.y_shape.size()), deep = in / c.groups * taps;
+  loops::Window window = loop_window(c.x.shape, c.y_shape, c.window);
+  window.planes = in;
+  Shape weights_shape{c.groups, out / c.groups, deep};
+  Desc weights = describe_dense(weights_shape), columns = describe_dense({c.groups, deep, positions}),
+       image = describe_dense({c.groups, out / c.groups, positions});
+  if (columns.get_size() > kMostColumns) return;
+  dnnl::matmul::primitive_desc pd({weights, columns, image}, engine());
+  if (std::string(pd.impl_info_str()).starts_with("ref")) return;
+  dnnl::matmul primitive(pd);
+  std::int64_t x_step = product(c.x.shape, 1, c.x.shape.size()), y_step = out * positions;
+  loops::Walk bias_walk;
+  bias_walk.rank = 2;
+  bias_walk.size[0] = out, bias_walk.size[1] = positions;
+  bias_walk.stride[0][0] = bias_walk.stride[1][0] = positions, bias_walk.stride[2][0] = 1;
+  bias_walk.stride[0][1] = bias_walk.stride[1][1] = 1, bias_walk.stride[2][1] = 0;
+  auto lay_out = loops::loops().image_to_columns;
+  ways.push_back(
+      {[=] {
+         double one = probe_primitive(primitive, {{DNNL_ARG_SRC, weights}, {DNNL_ARG_WEIGHTS, columns}, {DNNL_ARG_DST, image}});
+         auto* from = reinterpret_cast<float*>(probe_memory(3, static_cast<std::size_t>(x_step) * 4));
+         auto* to = reinterpret_cast<float*>(probe_memory(1, columns.get_size()));
+         one += probe([&] { lay_out(window, from, to); });
+         double reorder = c.x.blocked ? reorder_time(*c.x.blocked, describe_dense(c.x.shape)) : 0;
+         return one * static_cast<double>(batch) + reorder;
+       },
+       [=, &b, &node] {
+         Tensor x = b.dense(c.x), w = *reshaped(b.dense(c.w), weights_shape), y = b.output(node, 0);
+         Tensor space = b.temporary(columns, {c.groups, deep, positions});
+         std::vector<Tensor> touches = {x, w, y, space};
+         if (c.bias) touches.push_back(*c.bias);
+         dnnl::memory wm(weights, engine(), DNNL_MEMORY_NONE), cm(columns, engine(), DNNL_MEMORY_NONE), ym(image, engine(), DNNL_MEMORY_NONE);
+         b.step(std::string("columns and matmul ") + pd.impl_info_str(), touches, [=](const Pointers& p) mutable {
+           wm.set_data_handle(p.raw(w));
+           cm.set_data_handle(p.raw(space));
+           for (std::int64_t i = 0; i < batch; ++i) {
+             float* out_image = p.get<float>(y) + i * y_step;
+             lay_out(window, p.get<float>(x) + i * x_step, p.get<float>(space));
+             ym.set_data_handle(out_image);
+             primitive.execute(stream(), {{DNNL_ARG_SRC, wm}, {DNNL_ARG_WEIGHTS, cm}, {DNNL_ARG_DST, ym}});
+             stream().wait();
+             if (c.bias)
+               loops::loops().binary(loops::Binary::kAdd, loops::Number::kFloat, bias_walk, out_image, out_image, p.raw(*c.bias));
+           }
+         });
+       }});
+}
+
 void emit_conv(Builder& b, const Node& node) {
   Convolution c;
   c.x = b.input(node, 0);
@@ -114,6 +168,7 @@ void emit_conv(Builder& b, const Node& node) {
   bool depthwise = c.groups > 1 && c.groups == c.x.shape[1] && c.w.shape[1] == 1 && c.y_shape[1] == c.groups;
   std::vector<Way> ways;
   if (depthwise) add_depthwise(b, node, c, ways);
+  else add_columns(b, node, c, ways);
   if (c.groups > 1) c.w = grouped_weights(c.w, c.groups);
   add_primitive<dnnl::convolution_forward, dnnl::algorithm::convolution_direct>(b, node, c, false, ways);
   if (!c.x.blocked)
@@ -133,6 +188,7 @@ void add_scatter(Builder& b, const Node& node, const Convolution& c, const Tenso
   Tensor columns_of = permuted(w, {0, 2, 1});
   Desc weights(columns_of.shape, kF32, columns_of.strides),
       image = describe_dense({groups, in, positions}), columns = describe_dense({groups, wide, positions});
+  if (!ways.empty() && columns.get_size() > kMostColumns) return;
   dnnl::matmul::primitive_desc pd({weights, image, columns}, engine());
   if (std::string(pd.impl_info_str()).starts_with("ref")) return;
   dnnl::matmul primitive(pd);

@@ -156,7 +156,7 @@ void unary(Unary op, float a, float b, const float* x, float* y, Index n) {
     case Unary::kNeg:
       return map(x, y, n, [](float v) { return -v; });
     case Unary::kExp:
-      return map(x, y, n, [](float v) { return expf(v); });
+      return map(x, y, n, [](float v) { return exponential(v); });
     case Unary::kLog:
       return map(x, y, n, [](float v) { return logf(v); });
     case Unary::kSqrt:
@@ -166,16 +166,16 @@ void unary(Unary op, float a, float b, const float* x, float* y, Index n) {
     case Unary::kSigmoid:
       return map(x, y, n, [](float v) { return sigmoid(v); });
     case Unary::kTanh:
-      return map(x, y, n, [](float v) { return tanhf(v); });
+      return map(x, y, n, [](float v) { return hyperbolic_tangent(v); });
     case Unary::kErf:
       return map(x, y, n, [](float v) { return erff(v); });
     case Unary::kGelu:
       return map(x, y, n, [](float v) { return 0.5f * v * (1.0f + erff(v * kRootHalf)); });
     case Unary::kGeluTanh:
       return map(x, y, n,
-                 [](float v) { return 0.5f * v * (1.0f + tanhf(kGeluScale * (v + 0.044715f * v * v * v))); });
+                 [](float v) { return 0.5f * v * (1.0f + hyperbolic_tangent(kGeluScale * (v + 0.044715f * v * v * v))); });
     case Unary::kMish:
-      return map(x, y, n, [](float v) { return v * tanhf(softplus(v)); });
+      return map(x, y, n, [](float v) { return mish(v); });
     case Unary::kSwish:
       return map(x, y, n, [a](float v) { return v * sigmoid(a * v); });
     case Unary::kHardSwish:

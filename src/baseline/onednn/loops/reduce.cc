@@ -155,7 +155,7 @@ double exponential_sum(const float* x, Index n, float top) {
     const Index end = least(n, i + kBlock);
     float part = 0;
 #pragma omp simd reduction(+ : part)
-    for (Index j = i; j < end; ++j) part += expf(x[j] - top);
+    for (Index j = i; j < end; ++j) part += exponential(x[j] - top);
     all += part;
   }
   return all;
@@ -185,7 +185,7 @@ void log_sum_exp(const float* x, float* y, Index outer, Index n, Index inner) {
       for (Index c = 0; c < width; ++c) sum[c] = 0;
       for (Index r = 0; r < n; ++r)
 #pragma omp simd
-        for (Index c = 0; c < width; ++c) sum[c] += expf(from[r * inner + c] - top[c]);
+        for (Index c = 0; c < width; ++c) sum[c] += exponential(from[r * inner + c] - top[c]);
       float* to = y + o * inner + s * kWidth;
 #pragma omp simd
       for (Index c = 0; c < width; ++c) {

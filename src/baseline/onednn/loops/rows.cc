@@ -16,7 +16,7 @@ void softmax_row(bool log, const float* x, float* y, Index n) {
   float top = row_maximum(x, n), sum = 0;
   if (log) {
 #pragma omp simd reduction(+ : sum)
-    for (Index i = 0; i < n; ++i) sum += expf(x[i] - top);
+    for (Index i = 0; i < n; ++i) sum += exponential(x[i] - top);
     float shift = logf(sum);
 #pragma omp simd
     for (Index i = 0; i < n; ++i) y[i] = (x[i] - top) - shift;
@@ -24,7 +24,7 @@ void softmax_row(bool log, const float* x, float* y, Index n) {
   }
 #pragma omp simd reduction(+ : sum)
   for (Index i = 0; i < n; ++i) {
-    float e = expf(x[i] - top);
+    float e = exponential(x[i] - top);
     y[i] = e;
     sum += e;
   }
@@ -44,7 +44,7 @@ void softmax_strip(bool log, const float* x, float* y, Index n, Index inner, Ind
   for (Index r = 0; r < n; ++r)
 #pragma omp simd
     for (Index c = 0; c < width; ++c) {
-      float e = expf(x[r * inner + c] - top[c]);
+      float e = exponential(x[r * inner + c] - top[c]);
       y[r * inner + c] = log ? x[r * inner + c] : e;
       sum[c] += e;
     }
@@ -58,48 +58,59 @@ void softmax_strip(bool log, const float* x, float* y, Index n, Index inner, Ind
     }
 }
 
+// Eight neighbours at a time: three shifted additions make their running values, one more adds what came before.
+typedef float Eight __attribute__((vector_size(32)));
+typedef int Places __attribute__((vector_size(32)));
+
 struct Plus {
   static constexpr float kStart = 0;
-  static float join(float a, float b) { return a + b; }
+  template <class T>
+  static T join(T a, T b) {
+    return a + b;
+  }
 };
 struct Times {
   static constexpr float kStart = 1;
-  static float join(float a, float b) { return a * b; }
+  template <class T>
+  static T join(T a, T b) {
+    return a * b;
+  }
 };
 
-// Several rows at once: each running value waits for the one before it, the rows do not wait for each other.
-template <class Op, int kRows>
-void scan_rows(bool exclusive, bool reverse, const float* x, float* y, Index n) {
-  float run[kRows];
-  for (int r = 0; r < kRows; ++r) run[r] = Op::kStart;
-  for (Index i = 0; i < n; ++i) {
-    Index at = reverse ? n - 1 - i : i;
-    for (int r = 0; r < kRows; ++r) {
-      float value = x[r * n + at];
-      if (exclusive) {
-        y[r * n + at] = run[r];
-        run[r] = Op::join(run[r], value);
-      } else {
-        run[r] = Op::join(run[r], value);
-        y[r * n + at] = run[r];
-      }
-    }
+template <class Op>
+void scan_row(bool exclusive, bool reverse, const float* x, float* y, Index n) {
+  const Eight start = Op::kStart - Eight{};
+  const Places by_one = {8, 0, 1, 2, 3, 4, 5, 6}, by_two = {8, 8, 0, 1, 2, 3, 4, 5}, by_four = {8, 8, 8, 8, 0, 1, 2, 3};
+  const Places last = {7, 7, 7, 7, 7, 7, 7, 7}, backwards = {7, 6, 5, 4, 3, 2, 1, 0};
+  Eight before = start;
+  Index i = 0;
+  for (; i + 8 <= n; i += 8) {
+    const Index at = reverse ? n - 8 - i : i;
+    Eight v;
+    __builtin_memcpy(&v, x + at, sizeof v);
+    if (reverse) v = __builtin_shuffle(v, backwards);
+    v = Op::join(v, __builtin_shuffle(v, start, by_one));
+    v = Op::join(v, __builtin_shuffle(v, start, by_two));
+    v = Op::join(v, __builtin_shuffle(v, start, by_four));
+    Eight result = Op::join(before, exclusive ? __builtin_shuffle(v, start, by_one) : v);
+    before = Op::join(before, __builtin_shuffle(v, last));
+    if (reverse) result = __builtin_shuffle(result, backwards);
+    __builtin_memcpy(y + at, &result, sizeof result);
+  }
+  float run = before[0];
+  for (; i < n; ++i) {
+    const Index at = reverse ? n - 1 - i : i;
+    const float next = Op::join(run, x[at]);
+    y[at] = exclusive ? run : next;
+    run = next;
   }
 }
 
 template <class Op>
 void scan_as(bool exclusive, bool reverse, const float* x, float* y, Index outer, Index n, Index inner) {
   if (inner == 1) {
-    constexpr Index kTogether = 8;
-    const Index groups = (outer + kTogether - 1) / kTogether;
 #pragma omp parallel for schedule(static) if (outer * n > kSerial)
-    for (Index g = 0; g < groups; ++g) {
-      Index o = g * kTogether, count = least(kTogether, outer - o);
-      if (count == kTogether)
-        scan_rows<Op, kTogether>(exclusive, reverse, x + o * n, y + o * n, n);
-      else
-        for (Index r = o; r < o + count; ++r) scan_rows<Op, 1>(exclusive, reverse, x + r * n, y + r * n, n);
-    }
+    for (Index o = 0; o < outer; ++o) scan_row<Op>(exclusive, reverse, x + o * n, y + o * n, n);
     return;
   }
   constexpr Index kStrip = 512;
