@@ -153,6 +153,7 @@ TEST_P(TimedCheat, EndsAsItsFileSays) {
   if (report.outcome != "passed" || kernel.not_faster_than.empty()) return;
   auto honest = read_kernel_case(kFolder / "honest" / (kernel.not_faster_than + ".cc"));
   ASSERT_TRUE(honest);
+  honest->threads = kernel.threads;
   auto yardstick = judge(*honest);
   ASSERT_TRUE(yardstick && yardstick->time_ns && report.time_ns);
   EXPECT_GT(report.time_ns->median, kAsFast * yardstick->time_ns->median)

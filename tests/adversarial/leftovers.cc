@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -80,6 +81,8 @@ LeftoverWatch::LeftoverWatch(const fs::path& temporary)
 
 std::vector<std::string> LeftoverWatch::look(const std::vector<std::string>& forbidden_files) const {
   std::vector<std::string> found;
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) {  // orphans that have ended are nobody else's to take away
+  }
   for (const FoundProcess& process : descendants())
     found.push_back(fmt::format("process {} ({})", process.pid, process.command));
   std::error_code ec;
