@@ -1,0 +1,57 @@
+#include "smith/contract/contraction.h"
+
+#include <fmt/format.h>
+
+namespace kforge::smith {
+
+std::vector<Axis> merged(std::vector<Axis> axes) {
+  std::vector<Axis> out;
+  for (const Axis& axis : axes) {
+    if (axis.extent == 1) continue;
+    if (!out.empty() && out.back().stride == axis.extent * axis.stride)
+      out.back() = {out.back().extent * axis.extent, axis.stride};
+    else
+      out.push_back(axis);
+  }
+  return out;
+}
+
+long extent_of(const std::vector<Axis>& axes) {
+  long product = 1;
+  for (const Axis& axis : axes) product *= axis.extent;
+  return product;
+}
+
+std::string offset_expression(const std::vector<Axis>& axes, const std::string& index) {
+  const std::vector<Axis> digits = merged(axes);
+  std::string text;
+  long below = 1;  // product of the extents of less significant digits
+  for (std::size_t i = digits.size(); i-- > 0;) {
+    std::string term = below == 1 ? index : fmt::format("{} / {}", index, below);
+    if (i > 0) term += fmt::format(" % {}", digits[i].extent);
+    below *= digits[i].extent;
+    if (digits[i].stride == 0) continue;
+    if (digits[i].stride != 1) term += fmt::format(" * {}", digits[i].stride);
+    text = text.empty() ? term : term + " + " + text;
+  }
+  return text.empty() ? "0" : text;
+}
+
+bool is_linear(const std::vector<Axis>& axes) { return merged(axes).size() <= 1; }
+
+long linear_stride(const std::vector<Axis>& axes) {
+  const std::vector<Axis> digits = merged(axes);
+  return digits.empty() ? 0 : digits.back().stride;
+}
+
+Operand matrix_operand(std::string pointer, long side, long depth, bool depth_contiguous, long batch,
+                       long batch_stride) {
+  Operand operand;
+  operand.pointer = std::move(pointer);
+  operand.side = {{side, depth_contiguous ? depth : 1}};
+  operand.depth = {{depth, depth_contiguous ? 1 : side}};
+  if (batch > 1 && batch_stride > 0) operand.batch = {{batch, batch_stride}};
+  return operand;
+}
+
+}  // namespace kforge::smith

@@ -1,0 +1,209 @@
+// The analytic guess, and the steps away from it that a search may try.
+//
+// The micro-kernel holds a tile of c in registers and walks along k. Per step it loads `vectors` vectors of b and
+// broadcasts `rows` values of a for rows * vectors multiply-adds; the tile is as large as the register file
+// allows, so that loads stay below half of what a core can do. Around it:
+//   - a slice of a panel of b (block_k x tile) fills about half of L1 and is used by every row panel of a block;
+//   - panels of a stream from L2, where the block's part of a (block_m x block_k) lies;
+//   - the block's sums (block_m x block_n) stay in L2 too until k is done, then become the result.
+#include <algorithm>
+#include <cmath>
+
+#include "smith/contract/contraction_schedule.h"
+
+namespace kforge::smith {
+
+namespace {
+
+std::size_t cache_bytes(const Machine& machine, int level, std::size_t otherwise) {
+  for (const CacheLevel& cache : machine.caches)
+    if (cache.level == level) return cache.bytes;
+  return otherwise;
+}
+
+long ceil_div(long a, long b) { return (a + b - 1) / b; }
+long round_up(long a, long b) { return ceil_div(a, b) * b; }
+
+void choose_tile(ContractionSchedule& s, const Contraction& c, const Machine& machine) {
+  if (machine.features.contains("avx512f")) s.lanes = 16, s.rows = 12, s.vectors = 2;
+  else if (machine.features.contains("avx2")) s.lanes = 8, s.rows = 6, s.vectors = 2;
+  else s.lanes = 4, s.rows = 6, s.vectors = 2;
+  const int registers = s.lanes == 16 ? 32 : 16;
+  if (c.m < s.rows) {
+    // Few rows: a wider tile instead, so that enough independent sums hide the latency of the multiply-add.
+    s.rows = static_cast<int>(c.m);
+    const int most = (registers - 1) / (s.rows + 1);
+    const int wanted = static_cast<int>(ceil_div(c.run_length(), s.lanes));
+    s.vectors = std::clamp(std::min(most, wanted), 1, 4);
+  } else if (c.run_length() <= s.lanes) {
+    // Columns that fit one vector: more rows instead.
+    s.vectors = 1;
+    s.rows = static_cast<int>(std::min<long>(c.m, registers == 32 ? 24 : 12));
+  }
+}
+
+void choose_packing(ContractionSchedule& s, const Contraction& c) {
+  const auto packed = [](const Operand& operand) { return operand.param ? Packing::kPrepare : Packing::kCall; };
+  const bool a_plain = c.a.dtype == DType::kFloat32 && c.a.element.empty() && is_linear(c.a.side) && is_linear(c.a.depth);
+  const bool b_rows = c.b.dtype == DType::kFloat32 && c.b.element.empty() && linear_stride(c.b.side) == 1;
+  s.a = packed(c.a);
+  s.b = packed(c.b);
+  // A batch of small products: each thread packs what it is about to use, so that it stays in its own cache.
+  if (c.batch > 1) {
+    if (s.a == Packing::kCall) s.a = Packing::kBlock;
+    if (s.b == Packing::kCall) s.b = Packing::kBlock;
+  }
+  if (c.run > 0 && c.run != c.n) s.b = Packing::kInPlace;
+  // Packing costs about a cycle per element; each is then used by n (or m) / (2 * lanes) multiply-adds. Where
+  // that is little, read in place.
+  if (s.a != Packing::kPrepare && a_plain && c.n <= 12L * s.lanes) s.a = Packing::kInPlace;
+  if (s.b != Packing::kPrepare && b_rows && is_linear(c.b.side) && c.m <= 4L * s.rows) s.b = Packing::kInPlace;
+}
+
+void choose_blocks(ContractionSchedule& s, const Contraction& c, const Machine& machine) {
+  const long l1 = static_cast<long>(cache_bytes(machine, 1, 32 << 10) / sizeof(float));
+  const long l2 = static_cast<long>(cache_bytes(machine, 2, 512 << 10) / sizeof(float));
+  const long tile_n = s.tile_n();
+  // Equal slices of k, none longer than half of L1 allows.
+  const long most_k = std::max<long>(64, l1 / 2 / tile_n);
+  const long slices = ceil_div(c.k, most_k + most_k / 4);
+  s.block_k = std::min(c.k, round_up(ceil_div(c.k, slices), 8));
+  // A third of L2 for the block's part of a, a third for its sums.
+  const long row_panels = ceil_div(c.m, s.rows);
+  const long most_m = std::max<long>(s.rows, l2 / 3 / std::max<long>(s.block_k, 1));
+  long block_panels = std::min(row_panels, std::max<long>(1, most_m / s.rows));
+  block_panels = std::min(block_panels, std::max<long>(16, 1));
+  const bool whole_depth = s.block_k >= c.k;
+  const long sums_n = whole_depth ? 1024 : std::max<long>(tile_n, l2 / 3 / (block_panels * s.rows));
+  long block_n = std::clamp<long>(sums_n, tile_n, 1024);
+  // A block that each thread packs itself holds all of k.
+  if (s.b == Packing::kBlock) block_n = std::min(block_n, std::max(tile_n, l2 / 2 / std::max<long>(c.k, 1)));
+  if (s.a == Packing::kBlock)
+    block_panels = std::clamp<long>(l2 / 3 / std::max<long>(c.k * s.rows, 1), 1, block_panels);
+  const long column_panels = ceil_div(c.n, tile_n);
+  long block_columns = std::clamp<long>(block_n / tile_n, 1, column_panels);
+  // Enough blocks for the threads, in equal numbers: shrink the longer side until they fit.
+  for (int round = 0; round < 16; ++round) {
+    const long blocks = c.batch * ceil_div(row_panels, block_panels) * ceil_div(column_panels, block_columns);
+    if (blocks % s.threads == 0 || blocks >= 8L * s.threads) break;
+    if (block_panels * s.rows >= block_columns * tile_n && block_panels > 1)
+      block_panels = ceil_div(row_panels, ceil_div(row_panels, block_panels) + 1);
+    else if (block_columns > 1)
+      block_columns = ceil_div(column_panels, ceil_div(column_panels, block_columns) + 1);
+    else if (block_panels > 1)
+      block_panels = ceil_div(row_panels, ceil_div(row_panels, block_panels) + 1);
+    else
+      break;
+  }
+  block_panels = ceil_div(row_panels, ceil_div(row_panels, block_panels));  // of equal height
+  block_columns = ceil_div(column_panels, ceil_div(column_panels, block_columns));
+  s.block_m = block_panels * s.rows;
+  s.block_n = block_columns * tile_n;
+}
+
+}  // namespace
+
+ContractionSchedule first_schedule(const Contraction& c, const Machine& machine, int threads,
+                                   std::string_view precision) {
+  ContractionSchedule s;
+  // Waking a second thread costs some microseconds: worth it above about 20 us of work on one core.
+  s.threads = c.flops() < 1e6 ? 1 : threads;
+  choose_tile(s, c, machine);
+  choose_packing(s, c);
+  choose_blocks(s, c, machine);
+  const double bytes = 4.0 * static_cast<double>(c.batch * c.m * c.n);
+  s.stream = c.stream_ok && bytes > 0.5 * static_cast<double>(machine.last_level_bytes()) && c.n % s.tile_n() == 0;
+  const Arithmetic wanted = allowed_arithmetic(machine, precision).front();
+  if (wanted != Arithmetic::kFp32 && c.m >= 32 && c.n >= 32 && c.k >= 32 && c.run == 0) {
+    s.arithmetic = wanted;
+    s.block_m = std::min<long>(round_up(c.m, 32), 256);
+    s.block_n = std::min<long>(round_up(c.n, 32), 256);
+    s.block_k = std::min<long>(round_up(c.k, 32), 256);
+    s.a = c.a.param ? Packing::kPrepare : Packing::kCall;
+    s.b = c.b.param ? Packing::kPrepare : Packing::kCall;
+  }
+  return s;
+}
+
+std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const Contraction& c, const Machine& machine,
+                                     std::string_view precision) {
+  std::vector<ScheduleMove> moves;
+  const auto add = [&](std::string name, std::string tag, std::string why, const ContractionSchedule& next) {
+    if (check(next, c)) moves.push_back({std::move(name), std::move(tag), std::move(why), next});
+  };
+  ContractionSchedule next = s;
+  const bool fp32 = s.arithmetic == Arithmetic::kFp32;
+  for (long block_k : {s.block_k * 2, s.block_k / 2}) {
+    if (block_k < 32 || block_k >= 2 * c.k) continue;
+    next = s;
+    next.block_k = std::min(block_k, round_up(c.k, 32));
+    add("block_k " + std::to_string(next.block_k), "tile",
+        block_k > s.block_k ? "sums leave the registers less often" : "a panel of b leaves more room in L1", next);
+  }
+  for (long block_m : {s.block_m * 2, s.block_m / 2}) {
+    if (block_m < s.rows || block_m >= 2 * c.m) continue;
+    next = s;
+    next.block_m = block_m;
+    add("block_m " + std::to_string(block_m), "tile",
+        block_m > s.block_m ? "each panel of b is used by more rows" : "more of the block stays in L2", next);
+  }
+  for (long block_n : {s.block_n * 2, s.block_n / 2}) {
+    if (block_n < s.tile_n() || block_n >= 2 * c.n) continue;
+    next = s;
+    next.block_n = block_n;
+    add("block_n " + std::to_string(block_n), "tile",
+        block_n > s.block_n ? "each panel of a is used by more columns" : "the sums stay in L2; more blocks to share out",
+        next);
+  }
+  if (fp32) {
+    const std::vector<std::pair<int, int>> tiles =
+        s.lanes == 16 ? std::vector<std::pair<int, int>>{{14, 2}, {12, 2}, {8, 3}, {9, 3}, {6, 4}, {24, 1}}
+                      : std::vector<std::pair<int, int>>{{6, 2}, {4, 3}, {5, 2}, {4, 2}, {3, 4}, {12, 1}};
+    for (const auto& [rows, vectors] : tiles) {
+      if (rows == s.rows && vectors == s.vectors) continue;
+      if (rows > c.m) continue;
+      next = s;
+      next.rows = rows, next.vectors = vectors;
+      next.block_m = round_up(s.block_m, rows);
+      next.block_n = round_up(s.block_n, next.tile_n());
+      add("tile " + std::to_string(rows) + "x" + std::to_string(vectors), "tile",
+          "another shape of the register tile may leave less at the edges", next);
+    }
+    for (const auto which : {'a', 'b'}) {
+      const Packing now = which == 'a' ? s.a : s.b;
+      for (const Packing packing : {Packing::kInPlace, Packing::kCall, Packing::kBlock, Packing::kPrepare}) {
+        if (packing == now) continue;
+        next = s;
+        (which == 'a' ? next.a : next.b) = packing;
+        add(std::string("pack ") + which + " " + std::string(name_of(packing)), "pack",
+            packing == Packing::kInPlace ? "saves the copy" : "panels are read in order", next);
+      }
+    }
+  }
+  if (c.stream_ok) {
+    next = s;
+    next.stream = !s.stream;
+    add(next.stream ? "stream_stores" : "plain_stores", "streaming_stores",
+        next.stream ? "the result does not pass through the caches" : "whole lines are not always written at once", next);
+  }
+  if (s.threads > 1) {
+    next = s;
+    next.threads = 1;
+    add("one_thread", "parallelize", "waking the others may cost more than they do", next);
+  }
+  for (const Arithmetic arithmetic : allowed_arithmetic(machine, precision)) {
+    if (arithmetic == s.arithmetic) continue;
+    next = first_schedule(c, machine, s.threads, arithmetic == Arithmetic::kFp32 ? "none" : precision);
+    next.arithmetic = arithmetic;
+    if (arithmetic == Arithmetic::kFp32) {
+      Machine plain = machine;
+      plain.features.erase("amx");
+      next = first_schedule(c, plain, s.threads, precision);
+    }
+    add("arithmetic " + std::string(name_of(arithmetic)), "precision", "another way to multiply that the policy allows",
+        next);
+  }
+  return moves;
+}
+
+}  // namespace kforge::smith

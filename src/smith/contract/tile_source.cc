@@ -1,0 +1,198 @@
+#include "smith/contract/tile_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace kforge::smith {
+
+RowPanels deal_rows(long m, int most_rows) {
+  RowPanels rows;
+  rows.panels = (m + most_rows - 1) / most_rows;
+  rows.tall = static_cast<int>((m + rows.panels - 1) / rows.panels);
+  rows.tall_count = m - rows.panels * (rows.tall - 1);
+  return rows;
+}
+
+ColumnPanels deal_columns(const Contraction& c, const ContractionSchedule& s) {
+  ColumnPanels columns;
+  const long length = c.run_length(), width = s.tile_n();
+  columns.runs = c.n / length;
+  columns.per_run = (length + width - 1) / width;
+  columns.edge = length - (columns.per_run - 1) * width;
+  columns.edge_vectors = static_cast<int>((columns.edge + s.lanes - 1) / s.lanes);
+  return columns;
+}
+
+std::string indented(const std::string& text, const std::string& indent) {
+  std::string out;
+  bool line_start = true;
+  for (char c : text) {
+    if (line_start && c != '\n') out += indent;
+    out += c;
+    line_start = c == '\n';
+  }
+  if (!line_start) out += '\n';
+  return out;
+}
+
+std::string tensors_struct(const std::vector<Tensor>& tensors) {
+  std::string text = "struct Tensors {\n";
+  for (const Tensor& tensor : tensors) text += fmt::format("  {} {};\n", tensor.type, tensor.name);
+  return text + "};\n";
+}
+
+namespace {
+
+// Whole identifiers only.
+bool mentions(const std::string& text, const std::string& name) {
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    const bool starts = at == 0 || !is_word(text[at - 1]);
+    const std::size_t end = at + name.size();
+    if (starts && (end == text.size() || !is_word(text[end]))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string tensor_aliases(const std::vector<Tensor>& tensors, const std::string& text, const std::string& indent) {
+  std::string out;
+  for (const Tensor& tensor : tensors)
+    if (mentions(text, tensor.name))
+      out += fmt::format("{}{} const {} = t.{};\n", indent, tensor.type, tensor.name, tensor.name);
+  return out;
+}
+
+std::string vector_source(int lanes) {
+  return fmt::format(R"(// {0} floats that one instruction handles; Loose is the same in memory at any address.
+typedef float Vec __attribute__((vector_size({1})));
+typedef float Loose __attribute__((vector_size({1}), aligned(4), may_alias));
+inline Vec load(const float* p) {{ return *reinterpret_cast<const Loose*>(p); }}
+inline void store(float* p, Vec v) {{ *reinterpret_cast<Loose*>(p) = v; }}
+// The first `count` of them, zeros behind: never reads past the end of a tensor.
+inline Vec load_first(const float* p, long count) {{
+  Vec v = {{}};
+  for (long i = 0; i < count; ++i) v[i] = p[i];
+  return v;
+}}
+inline float to_float(float x) {{ return x; }}
+inline float to_float(uint16_t bf16) {{
+  const uint32_t bits = static_cast<uint32_t>(bf16) << 16;
+  float x;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}}
+template <class T>
+inline float to_float(T x) {{ return static_cast<float>(x); }}
+)",
+                     lanes, lanes * 4);
+}
+
+std::string micro_kernel_source(const Contraction& c, const ContractionSchedule& s) {
+  const bool a_in_place = s.a == Packing::kInPlace, b_in_place = s.b == Packing::kInPlace;
+  const std::string a_at = a_in_place ? "a[i * kASide + k * kADepth]" : "a[k * rows + i]";
+  std::string b_at = "b + k * kTileN";
+  if (b_in_place) b_at = is_linear(c.b.depth) ? "b + k * kBDepth" : "b + depth_offsets[k]";
+  const ColumnPanels columns = deal_columns(c, s);
+  const bool table = b_in_place && !is_linear(c.b.depth);
+  // A partial vector read in place must not touch what lies behind the tensor; staged copies have slack there.
+  const bool guarded = b_in_place && columns.edge % s.lanes != 0 && c.run == 0;
+  std::string text = fmt::format(R"(
+// c (+)= a * b for a tile of rows x (vectors * kLanes), over `depth` steps of k. All sums live in registers: per step
+// {0} vectors of b are loaded and {1} values of a broadcast for {2} multiply-adds.
+template <int rows, int vectors{3}>
+inline void multiply_tile(long depth, const float* a, const float* b, {4}bool first, float* c, long c_stride) {{
+  Vec sum[rows][vectors];
+  if (first) {{
+#pragma GCC unroll 32
+    for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 16
+      for (int j = 0; j < vectors; ++j) sum[i][j] = Vec{{}};
+  }} else {{
+#pragma GCC unroll 32
+    for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 16
+      for (int j = 0; j < vectors; ++j) sum[i][j] = load(c + i * c_stride + j * kLanes);
+  }}
+  for (long k = 0; k < depth; ++k) {{
+    const float* const right = {5};
+    Vec column[vectors];
+#pragma GCC unroll 16
+    for (int j = 0; j < vectors; ++j)
+      column[j] = {6};
+#pragma GCC unroll 32
+    for (int i = 0; i < rows; ++i) {{
+      const float left = {7};
+#pragma GCC unroll 16
+      for (int j = 0; j < vectors; ++j) sum[i][j] += left * column[j];
+    }}
+  }}
+#pragma GCC unroll 32
+  for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 16
+    for (int j = 0; j < vectors; ++j) store(c + i * c_stride + j * kLanes, sum[i][j]);
+}}
+)",
+                                 s.vectors, s.rows, s.rows * s.vectors, guarded ? ", bool guarded" : "",
+                                 table ? "const int* depth_offsets, " : "", b_at,
+                                 guarded ? "guarded && j == vectors - 1 ? load_first(right + j * kLanes, kEdge % kLanes)\n"
+                                           "                                          : load(right + j * kLanes)"
+                                         : "load(right + j * kLanes)",
+                                 a_at);
+  const RowPanels rows = deal_rows(c.m, s.rows);
+  std::vector<int> heights = {rows.tall};
+  if (rows.tall_count < rows.panels) heights.push_back(rows.tall - 1);
+  text += fmt::format(R"(
+// Rows are dealt out so that all panels have {} rows; only the last columns of a run may need a narrower tile.
+inline void multiply_any(int rows, bool edge, long depth, const float* a, const float* b, {}bool first, float* c,
+                         long c_stride) {{
+)",
+                      heights.size() == 1 ? fmt::format("{}", heights[0]) : fmt::format("{} or {}", heights[0], heights[1]),
+                      table ? "const int* depth_offsets, " : "");
+  const char* pass = table ? "depth_offsets, " : "";
+  const bool has_edge = columns.edge_vectors != s.vectors || guarded;
+  const bool has_full = columns.per_run > 1 || !has_edge;
+  for (std::size_t h = 0; h < heights.size(); ++h) {
+    const std::string when = h + 1 < heights.size() ? fmt::format("  if (rows == {}) {{\n", heights[h]) : "  {\n";
+    text += when;
+    if (has_edge)
+      text += fmt::format("    {}return multiply_tile<{}, {}{}>(depth, a, b, {}first, c, c_stride);\n",
+                          has_full ? "if (edge) " : "", heights[h], columns.edge_vectors, guarded ? ", true" : "", pass);
+    if (has_full)
+      text += fmt::format("    return multiply_tile<{}, {}{}>(depth, a, b, {}first, c, c_stride);\n", heights[h], s.vectors,
+                          guarded ? ", false" : "", pass);
+    text += "  }\n";
+  }
+  return text + "}\n";
+}
+
+std::string finish_source(const Contraction& c, const ContractionSchedule& s) {
+  const std::string vector = c.finish({s.lanes, s.stream});
+  const std::string scalar = c.finish({1, false});
+  std::string text = fmt::format(R"(
+// Finished sums become the result: {}
+inline void finish_tile(const Tensors& t, long batch, long row0, long column0, const float* sums, long stride, int rows,
+                        long columns) {{
+{}  for (int i = 0; i < rows; ++i) {{
+    const long row = row0 + i;
+    long j = 0;
+    for (; j + kLanes <= columns; j += kLanes) {{
+      const long column = column0 + j;
+      const Vec sum = load(sums + i * stride + j);
+{}    }}
+)",
+                                 c.what, tensor_aliases(c.tensors, vector + scalar, "  "), indented(vector, "      "));
+  if (deal_columns(c, s).edge % s.lanes != 0)
+    text += fmt::format(R"(    for (; j < columns; ++j) {{
+      const long column = column0 + j;
+      const float sum = sums[i * stride + j];
+{}    }}
+)",
+                        indented(scalar, "      "));
+  return text + "  }\n  (void)batch;\n}\n";
+}
+
+}  // namespace kforge::smith
