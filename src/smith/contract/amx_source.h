@@ -6,6 +6,7 @@
 namespace kforge::smith {
 
 // REQUIRES: check(schedule, contraction) and an arithmetic other than fp32.
-Result<ContractionCode> emit_amx_contraction(const Contraction& contraction, const ContractionSchedule& schedule);
+Result<ContractionCode> emit_amx_contraction(const Contraction& contraction,
+                                             const ContractionSchedule& schedule);
 
 }  // namespace kforge::smith

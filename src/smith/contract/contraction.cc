@@ -44,6 +44,14 @@ long linear_stride(const std::vector<Axis>& axes) {
   return digits.empty() ? 0 : digits.back().stride;
 }
 
+bool depth_is_linear(const Operand& operand) {
+  return operand.depth_offset.empty() && is_linear(operand.depth);
+}
+
+std::string depth_expression(const Operand& operand, const std::string& index) {
+  return operand.depth_offset.empty() ? offset_expression(operand.depth, index) : operand.depth_offset;
+}
+
 Operand matrix_operand(std::string pointer, long side, long depth, bool depth_contiguous, long batch,
                        long batch_stride) {
   Operand operand;

@@ -1,9 +1,9 @@
 // A contraction: c[batch][m][n] = sum over k of a[batch][m][k] * b[batch][k][n], whatever the operands look
-// like in memory. Matrix products, Gemm, Einsum and convolutions are all brought to this one form; they differ
-// only in how an index of the product becomes an address of an operand.
+// like in memory. Matrix products, Gemm, Einsum and convolutions are all brought to this one form; they
+// differ only in how an index of the product becomes an address of an operand.
 //
-// `n` is the side along which vectors lie: the contiguous dimension of the result (a row of a matrix, a row of
-// an image). `m` is the side whose values are broadcast.
+// `n` is the side along which vectors lie: the contiguous dimension of the result (a row of a matrix, a row
+// of an image). `m` is the side whose values are broadcast.
 #pragma once
 
 #include <functional>
@@ -24,10 +24,13 @@ struct Axis {
 struct Operand {
   std::string pointer;  // name of one of Contraction::tensors
   DType dtype = DType::kFloat32;
-  bool param = false;        // fixed between calls: may be packed in prepare()
-  std::vector<Axis> batch;   // product of extents: Contraction::batch; empty: the same for every item
-  std::vector<Axis> side;    // m for a, n for b
-  std::vector<Axis> depth;   // k
+  bool param = false;       // fixed between calls: may be packed in prepare()
+  std::vector<Axis> batch;  // product of extents: Contraction::batch; empty: the same for every item
+  std::vector<Axis> side;   // m for a, n for b
+  std::vector<Axis> depth;  // k
+  long offset = 0;          // of the first element (negative strides start at the end)
+  // Instead of `depth`: the offset as an expression of `i`, where it is no mixed-radix number.
+  std::string depth_offset;
   // Instead of an address: a C++ expression (float) of `batch`, `side` and `depth`, for operands that are
   // computed while they are packed (a dequantised weight, a masked triangle).
   std::string element;
@@ -38,8 +41,9 @@ struct Tensor {
   std::string type, name;
 };
 
-// Where finished sums are handed over. The emitted statements may use the names `sum` (a Vec of `lanes` floats,
-// or a float where lanes is 1), `batch`, `row`, `column` (long; of the first lane) and every tensor's name.
+// Where finished sums are handed over. The emitted statements may use the names `sum` (a Vec of `lanes`
+// floats, or a float where lanes is 1), `batch`, `row`, `column` (long; of the first lane) and every tensor's
+// name.
 struct FinishSite {
   int lanes = 1;
   bool stream = false;  // store past the caches: nobody reads the result soon
@@ -52,14 +56,17 @@ struct Contraction {
   std::string what;  // "y = leaky_relu(2 * (x * w^T + bias))": for the comment
   long batch = 1, m = 1, n = 1, k = 1;
   Operand a, b;
-  // Columns lie in runs of this length that are contiguous in b (an output row of a convolution); panels do not
-  // cross them. 0: all n.
+  // Columns lie in runs of this length that are contiguous in b (an output row of a convolution); panels do
+  // not cross them. 0: all n.
   long run = 0;
   std::vector<Tensor> tensors;
   Finish finish;
   bool stream_ok = true;  // the result may be stored past the caches
 
-  double flops() const { return 2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
+  double flops() const {
+    return 2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) *
+           static_cast<double>(k);
+  }
   long run_length() const { return run > 0 ? run : n; }
 };
 
@@ -72,7 +79,11 @@ std::string offset_expression(const std::vector<Axis>& axes, const std::string& 
 bool is_linear(const std::vector<Axis>& axes);
 long linear_stride(const std::vector<Axis>& axes);
 
+bool depth_is_linear(const Operand& operand);
+std::string depth_expression(const Operand& operand, const std::string& index);
+
 // Plain row-major matrices: a[m][k] (or [k][m]), b[k][n] (or [n][k]), each with a batch stride (0: shared).
-Operand matrix_operand(std::string pointer, long side, long depth, bool depth_contiguous, long batch, long batch_stride);
+Operand matrix_operand(std::string pointer, long side, long depth, bool depth_contiguous, long batch,
+                       long batch_stride);
 
 }  // namespace kforge::smith

@@ -25,14 +25,18 @@ Result<Enum> from_name(const nlohmann::json& value, const std::array<std::string
 }  // namespace
 
 std::string_view name_of(Packing packing) { return kPackingNames[static_cast<std::size_t>(packing)]; }
-std::string_view name_of(Arithmetic arithmetic) { return kArithmeticNames[static_cast<std::size_t>(arithmetic)]; }
+std::string_view name_of(Arithmetic arithmetic) {
+  return kArithmeticNames[static_cast<std::size_t>(arithmetic)];
+}
 
 std::string to_json(const ContractionSchedule& s) {
   const nlohmann::ordered_json json = {
-      {"lanes", s.lanes},     {"rows", s.rows},       {"vectors", s.vectors},
-      {"block_m", s.block_m}, {"block_n", s.block_n}, {"block_k", s.block_k},
-      {"a", name_of(s.a)},    {"b", name_of(s.b)},    {"threads", s.threads},
-      {"arithmetic", name_of(s.arithmetic)},          {"stream", s.stream},
+      {"lanes", s.lanes},     {"rows", s.rows},
+      {"vectors", s.vectors}, {"block_m", s.block_m},
+      {"block_n", s.block_n}, {"block_k", s.block_k},
+      {"a", name_of(s.a)},    {"b", name_of(s.b)},
+      {"threads", s.threads}, {"arithmetic", name_of(s.arithmetic)},
+      {"stream", s.stream},
   };
   return json.dump();
 }
@@ -45,20 +49,29 @@ Result<ContractionSchedule> contraction_schedule_from_json(std::string_view text
     const auto number = [&](auto& field, long low, long high) -> Result<> {
       if (!value.is_number_integer()) return fail("contraction schedule: {} must be a whole number", key);
       const auto got = value.template get<std::int64_t>();
-      if (got < low || got > high) return fail("contraction schedule: {} is {}, not in {}..{}", key, got, low, high);
+      if (got < low || got > high)
+        return fail("contraction schedule: {} is {}, not in {}..{}", key, got, low, high);
       field = static_cast<std::decay_t<decltype(field)>>(got);
       return {};
     };
     constexpr long kMost = 1L << 40;
     Result<> done;
-    if (key == "lanes") done = number(s.lanes, 1, 16);
-    else if (key == "rows") done = number(s.rows, 1, 32);
-    else if (key == "vectors") done = number(s.vectors, 1, 16);
-    else if (key == "block_m") done = number(s.block_m, 1, kMost);
-    else if (key == "block_n") done = number(s.block_n, 1, kMost);
-    else if (key == "block_k") done = number(s.block_k, 1, kMost);
-    else if (key == "threads") done = number(s.threads, 1, 4096);
-    else if (key == "stream" && value.is_boolean()) s.stream = value.get<bool>();
+    if (key == "lanes")
+      done = number(s.lanes, 1, 16);
+    else if (key == "rows")
+      done = number(s.rows, 1, 32);
+    else if (key == "vectors")
+      done = number(s.vectors, 1, 16);
+    else if (key == "block_m")
+      done = number(s.block_m, 1, kMost);
+    else if (key == "block_n")
+      done = number(s.block_n, 1, kMost);
+    else if (key == "block_k")
+      done = number(s.block_k, 1, kMost);
+    else if (key == "threads")
+      done = number(s.threads, 1, 4096);
+    else if (key == "stream" && value.is_boolean())
+      s.stream = value.get<bool>();
     else if (key == "a" || key == "b") {
       KF_TRY((key == "a" ? s.a : s.b), from_name<Packing>(value, kPackingNames, key));
     } else if (key == "arithmetic") {
@@ -92,10 +105,12 @@ Result<> check(const ContractionSchedule& s, const Contraction& c) {
   KF_TRY_VOID(check_operand(c.b, s.b, "b"));
   if (s.b == Packing::kInPlace && linear_stride(c.b.side) != 1)
     return fail("operand b does not lie along n: it must be packed");
-  if (s.a == Packing::kInPlace && !(is_linear(c.a.side) && is_linear(c.a.depth)))
+  if (s.a == Packing::kInPlace && !(is_linear(c.a.side) && depth_is_linear(c.a)))
     return fail("operand a is not a plain matrix: it must be packed");
   if (s.b != Packing::kInPlace && c.run > 0 && c.run != c.n)
     return fail("columns in runs are read in place only");
+  if (s.stream && (!c.stream_ok || c.run_length() % s.lanes != 0))
+    return fail("streaming stores need rows of the result that begin aligned");
   if (s.arithmetic != Arithmetic::kFp32) {
     if (s.lanes != 16) return fail("{} needs 16 lanes", name_of(s.arithmetic));
     if (s.a == Packing::kInPlace || s.b == Packing::kInPlace)
@@ -110,7 +125,8 @@ std::vector<Arithmetic> allowed_arithmetic(const Machine& machine, std::string_v
   std::vector<Arithmetic> allowed;
   if (machine.features.contains("amx") && machine.features.contains("avx512_bf16")) {
     if (precision == "bf16") allowed.push_back(Arithmetic::kBf16);
-    if (precision == "bf16" || precision == "fp16" || precision == "high") allowed.push_back(Arithmetic::kBf16x3);
+    if (precision == "bf16" || precision == "fp16" || precision == "high")
+      allowed.push_back(Arithmetic::kBf16x3);
     allowed.push_back(Arithmetic::kBf16x6);
   }
   allowed.push_back(Arithmetic::kFp32);

@@ -31,10 +31,10 @@ enum class Arithmetic : std::uint8_t {
 std::string_view name_of(Arithmetic arithmetic);  // "fp32", "bf16", "bf16x3", "bf16x6"
 
 struct ContractionSchedule {
-  int lanes = 8;    // floats in a vector
-  int rows = 6;     // register tile: rows x (vectors * lanes) sums
+  int lanes = 8;  // floats in a vector
+  int rows = 6;   // register tile: rows x (vectors * lanes) sums
   int vectors = 2;
-  long block_m = 96;   // a block of c that stays in L2 while its sums grow
+  long block_m = 96;  // a block of c that stays in L2 while its sums grow
   long block_n = 512;
   long block_k = 256;  // a slice of a panel of b that stays in L1
   Packing a = Packing::kCall;

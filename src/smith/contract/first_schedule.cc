@@ -1,9 +1,10 @@
 // The analytic guess, and the steps away from it that a search may try.
 //
-// The micro-kernel holds a tile of c in registers and walks along k. Per step it loads `vectors` vectors of b and
-// broadcasts `rows` values of a for rows * vectors multiply-adds; the tile is as large as the register file
-// allows, so that loads stay below half of what a core can do. Around it:
-//   - a slice of a panel of b (block_k x tile) fills about half of L1 and is used by every row panel of a block;
+// The micro-kernel holds a tile of c in registers and walks along k. Per step it loads `vectors` vectors of b
+// and broadcasts `rows` values of a for rows * vectors multiply-adds; the tile is as large as the register
+// file allows, so that loads stay below half of what a core can do. Around it:
+//   - a slice of a panel of b (block_k x tile) fills about half of L1 and is used by every row panel of a
+//   block;
 //   - panels of a stream from L2, where the block's part of a (block_m x block_k) lies;
 //   - the block's sums (block_m x block_n) stay in L2 too until k is done, then become the result.
 #include <algorithm>
@@ -25,9 +26,12 @@ long ceil_div(long a, long b) { return (a + b - 1) / b; }
 long round_up(long a, long b) { return ceil_div(a, b) * b; }
 
 void choose_tile(ContractionSchedule& s, const Contraction& c, const Machine& machine) {
-  if (machine.features.contains("avx512f")) s.lanes = 16, s.rows = 12, s.vectors = 2;
-  else if (machine.features.contains("avx2")) s.lanes = 8, s.rows = 6, s.vectors = 2;
-  else s.lanes = 4, s.rows = 6, s.vectors = 2;
+  if (machine.features.contains("avx512f"))
+    s.lanes = 16, s.rows = 12, s.vectors = 2;
+  else if (machine.features.contains("avx2"))
+    s.lanes = 8, s.rows = 6, s.vectors = 2;
+  else
+    s.lanes = 4, s.rows = 6, s.vectors = 2;
   const int registers = s.lanes == 16 ? 32 : 16;
   if (c.m < s.rows) {
     // Few rows: a wider tile instead, so that enough independent sums hide the latency of the multiply-add.
@@ -43,8 +47,11 @@ void choose_tile(ContractionSchedule& s, const Contraction& c, const Machine& ma
 }
 
 void choose_packing(ContractionSchedule& s, const Contraction& c) {
-  const auto packed = [](const Operand& operand) { return operand.param ? Packing::kPrepare : Packing::kCall; };
-  const bool a_plain = c.a.dtype == DType::kFloat32 && c.a.element.empty() && is_linear(c.a.side) && is_linear(c.a.depth);
+  const auto packed = [](const Operand& operand) {
+    return operand.param ? Packing::kPrepare : Packing::kCall;
+  };
+  const bool a_plain =
+      c.a.dtype == DType::kFloat32 && c.a.element.empty() && is_linear(c.a.side) && depth_is_linear(c.a);
   const bool b_rows = c.b.dtype == DType::kFloat32 && c.b.element.empty() && linear_stride(c.b.side) == 1;
   s.a = packed(c.a);
   s.b = packed(c.b);
@@ -57,7 +64,8 @@ void choose_packing(ContractionSchedule& s, const Contraction& c) {
   // Packing costs about a cycle per element; each is then used by n (or m) / (2 * lanes) multiply-adds. Where
   // that is little, read in place.
   if (s.a != Packing::kPrepare && a_plain && c.n <= 12L * s.lanes) s.a = Packing::kInPlace;
-  if (s.b != Packing::kPrepare && b_rows && is_linear(c.b.side) && c.m <= 4L * s.rows) s.b = Packing::kInPlace;
+  if (s.b != Packing::kPrepare && b_rows && is_linear(c.b.side) && c.m <= 4L * s.rows)
+    s.b = Packing::kInPlace;
 }
 
 void choose_blocks(ContractionSchedule& s, const Contraction& c, const Machine& machine) {
@@ -112,7 +120,8 @@ ContractionSchedule first_schedule(const Contraction& c, const Machine& machine,
   choose_packing(s, c);
   choose_blocks(s, c, machine);
   const double bytes = 4.0 * static_cast<double>(c.batch * c.m * c.n);
-  s.stream = c.stream_ok && bytes > 0.5 * static_cast<double>(machine.last_level_bytes()) && c.n % s.tile_n() == 0;
+  s.stream = c.stream_ok && bytes > 0.5 * static_cast<double>(machine.last_level_bytes()) &&
+             c.run_length() % s.lanes == 0;
   const Arithmetic wanted = allowed_arithmetic(machine, precision).front();
   if (wanted != Arithmetic::kFp32 && c.m >= 32 && c.n >= 32 && c.k >= 32 && c.run == 0) {
     s.arithmetic = wanted;
@@ -125,8 +134,8 @@ ContractionSchedule first_schedule(const Contraction& c, const Machine& machine,
   return s;
 }
 
-std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const Contraction& c, const Machine& machine,
-                                     std::string_view precision) {
+std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const Contraction& c,
+                                     const Machine& machine, std::string_view precision) {
   std::vector<ScheduleMove> moves;
   const auto add = [&](std::string name, std::string tag, std::string why, const ContractionSchedule& next) {
     if (check(next, c)) moves.push_back({std::move(name), std::move(tag), std::move(why), next});
@@ -138,7 +147,8 @@ std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const Contrac
     next = s;
     next.block_k = std::min(block_k, round_up(c.k, 32));
     add("block_k " + std::to_string(next.block_k), "tile",
-        block_k > s.block_k ? "sums leave the registers less often" : "a panel of b leaves more room in L1", next);
+        block_k > s.block_k ? "sums leave the registers less often" : "a panel of b leaves more room in L1",
+        next);
   }
   for (long block_m : {s.block_m * 2, s.block_m / 2}) {
     if (block_m < s.rows || block_m >= 2 * c.m) continue;
@@ -152,7 +162,8 @@ std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const Contrac
     next = s;
     next.block_n = block_n;
     add("block_n " + std::to_string(block_n), "tile",
-        block_n > s.block_n ? "each panel of a is used by more columns" : "the sums stay in L2; more blocks to share out",
+        block_n > s.block_n ? "each panel of a is used by more columns"
+                            : "the sums stay in L2; more blocks to share out",
         next);
   }
   if (fp32) {
@@ -184,7 +195,9 @@ std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const Contrac
     next = s;
     next.stream = !s.stream;
     add(next.stream ? "stream_stores" : "plain_stores", "streaming_stores",
-        next.stream ? "the result does not pass through the caches" : "whole lines are not always written at once", next);
+        next.stream ? "the result does not pass through the caches"
+                    : "whole lines are not always written at once",
+        next);
   }
   if (s.threads > 1) {
     next = s;
@@ -200,8 +213,8 @@ std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const Contrac
       plain.features.erase("amx");
       next = first_schedule(c, plain, s.threads, precision);
     }
-    add("arithmetic " + std::string(name_of(arithmetic)), "precision", "another way to multiply that the policy allows",
-        next);
+    add("arithmetic " + std::string(name_of(arithmetic)), "precision",
+        "another way to multiply that the policy allows", next);
   }
   return moves;
 }

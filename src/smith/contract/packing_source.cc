@@ -1,4 +1,5 @@
-// Text that brings operands into panels: for each step of k the values that one register tile needs, side by side.
+// Text that brings operands into panels: for each step of k the values that one register tile needs, side by
+// side.
 #include <fmt/format.h>
 
 #include "smith/contract/tile_source.h"
@@ -10,7 +11,8 @@ namespace {
 // The value of an operand at (batch, side, depth), as a C++ expression of type float.
 std::string element_of(const Operand& operand, char which) {
   if (!operand.element.empty()) return operand.element;
-  return fmt::format("to_float({}[{}_batch(batch) + {}_side(side) + {}_depth(depth)])", operand.pointer, which, which, which);
+  return fmt::format("to_float({}[{}_batch(batch) + {}_side(side) + {}_depth(depth)])", operand.pointer,
+                     which, which, which);
 }
 
 bool is_matrix(const Operand& operand) { return operand.element.empty() && operand.dtype == DType::kFloat32; }
@@ -23,7 +25,7 @@ void pack_a_panel(const Tensors& t, long batch, long panel, float* out) {
 )";
   text += tensor_aliases(c.tensors, element, "  ");
   text += "  const long row0 = panel_row(panel);\n  const int rows = panel_rows(panel);\n";
-  if (is_matrix(c.a) && is_linear(c.a.side) && linear_stride(c.a.depth) == 1 && is_linear(c.a.depth)) {
+  if (is_matrix(c.a) && is_linear(c.a.side) && linear_stride(c.a.depth) == 1 && depth_is_linear(c.a)) {
     // Row by row would write with a stride; a few steps of k of all rows at once keep both sides in L1.
     text += fmt::format(R"(  const float* const source = {} + a_batch(batch) + a_side(row0);
   for (long depth0 = 0; depth0 < kK; depth0 += 64) {{
@@ -88,7 +90,8 @@ std::string pack_b(const Contraction& c, const ContractionSchedule& s) {
   const std::string element = element_of(c.b, 'b');
   const bool edge = c.n % s.tile_n() != 0;
   const bool along_n = is_matrix(c.b) && is_linear(c.b.side) && linear_stride(c.b.side) == 1;
-  const bool along_k = is_matrix(c.b) && is_linear(c.b.side) && is_linear(c.b.depth) && linear_stride(c.b.depth) == 1;
+  const bool along_k =
+      is_matrix(c.b) && is_linear(c.b.side) && depth_is_linear(c.b) && linear_stride(c.b.depth) == 1;
   std::string text;
   if (along_k) text += transpose_source(s.lanes);
   text += R"(
@@ -109,15 +112,16 @@ void pack_b_panel(const Tensors& t, long batch, long panel, float* out) {
 )",
                         whole, c.b.pointer);
   if (along_k)
-    text += fmt::format(R"({}    const float* const source = {} + b_batch(batch) + b_side(column0);
+    text += fmt::format(
+        R"({}    const float* const source = {} + b_batch(batch) + b_side(column0);
     for (long depth = 0; depth + kLanes <= kK; depth += kLanes)
       for (int j = 0; j < kVectors; ++j)
         transpose_square(source + b_side(j * kLanes) + depth, kBSide, out + depth * kTileN + j * kLanes, kTileN);
 {}    return;
   }}
 )",
-                        whole, c.b.pointer,
-                        c.k % s.lanes == 0 ? "" : R"(    for (long depth = kK / kLanes * kLanes; depth < kK; ++depth)
+        whole, c.b.pointer,
+        c.k % s.lanes == 0 ? "" : R"(    for (long depth = kK / kLanes * kLanes; depth < kK; ++depth)
       for (long j = 0; j < kTileN; ++j) out[depth * kTileN + j] = source[b_side(j) + depth];
 )");
   if (edge || !(along_n || along_k))

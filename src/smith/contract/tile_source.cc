@@ -15,6 +15,20 @@ RowPanels deal_rows(long m, int most_rows) {
   return rows;
 }
 
+std::string row_panel_functions(const RowPanels& rows) {
+  if (rows.tall_count == rows.panels)
+    return R"(
+inline long panel_row(long panel) { return panel * kRows; }
+inline int panel_rows(long) { return kRows; }
+)";
+  return fmt::format(R"(
+// The first {0} row panels have {1} rows, the others {2}.
+inline long panel_row(long panel) {{ return panel < {0} ? panel * {1} : {0} * {1} + (panel - {0}) * {2}; }}
+inline int panel_rows(long panel) {{ return panel < {0} ? {1} : {2}; }}
+)",
+                     rows.tall_count, rows.tall, rows.tall - 1);
+}
+
 ColumnPanels deal_columns(const Contraction& c, const ContractionSchedule& s) {
   ColumnPanels columns;
   const long length = c.run_length(), width = s.tile_n();
@@ -58,7 +72,8 @@ bool mentions(const std::string& text, const std::string& name) {
 
 }  // namespace
 
-std::string tensor_aliases(const std::vector<Tensor>& tensors, const std::string& text, const std::string& indent) {
+std::string tensor_aliases(const std::vector<Tensor>& tensors, const std::string& text,
+                           const std::string& indent) {
   std::string out;
   for (const Tensor& tensor : tensors)
     if (mentions(text, tensor.name))
@@ -67,7 +82,8 @@ std::string tensor_aliases(const std::vector<Tensor>& tensors, const std::string
 }
 
 std::string vector_source(int lanes) {
-  return fmt::format(R"(// {0} floats that one instruction handles; Loose is the same in memory at any address.
+  return fmt::format(
+      R"(// {0} floats that one instruction handles; Loose is the same in memory at any address.
 typedef float Vec __attribute__((vector_size({1})));
 typedef float Loose __attribute__((vector_size({1}), aligned(4), may_alias));
 inline Vec load(const float* p) {{ return *reinterpret_cast<const Loose*>(p); }}
@@ -88,19 +104,21 @@ inline float to_float(uint16_t bf16) {{
 template <class T>
 inline float to_float(T x) {{ return static_cast<float>(x); }}
 )",
-                     lanes, lanes * 4);
+      lanes, lanes * 4);
 }
 
 std::string micro_kernel_source(const Contraction& c, const ContractionSchedule& s) {
   const bool a_in_place = s.a == Packing::kInPlace, b_in_place = s.b == Packing::kInPlace;
   const std::string a_at = a_in_place ? "a[i * kASide + k * kADepth]" : "a[k * rows + i]";
   std::string b_at = "b + k * kTileN";
-  if (b_in_place) b_at = is_linear(c.b.depth) ? "b + k * kBDepth" : "b + depth_offsets[k]";
+  if (b_in_place) b_at = depth_is_linear(c.b) ? "b + k * kBDepth" : "b + depth_offsets[k]";
   const ColumnPanels columns = deal_columns(c, s);
-  const bool table = b_in_place && !is_linear(c.b.depth);
-  // A partial vector read in place must not touch what lies behind the tensor; staged copies have slack there.
+  const bool table = b_in_place && !depth_is_linear(c.b);
+  // A partial vector read in place must not touch what lies behind the tensor; staged copies have slack
+  // there.
   const bool guarded = b_in_place && columns.edge % s.lanes != 0 && c.run == 0;
-  std::string text = fmt::format(R"(
+  std::string text =
+      fmt::format(R"(
 // c (+)= a * b for a tile of rows x (vectors * kLanes), over `depth` steps of k. All sums live in registers: per step
 // {0} vectors of b are loaded and {1} values of a broadcast for {2} multiply-adds.
 template <int rows, int vectors{3}>
@@ -136,43 +154,47 @@ inline void multiply_tile(long depth, const float* a, const float* b, {4}bool fi
     for (int j = 0; j < vectors; ++j) store(c + i * c_stride + j * kLanes, sum[i][j]);
 }}
 )",
-                                 s.vectors, s.rows, s.rows * s.vectors, guarded ? ", bool guarded" : "",
-                                 table ? "const int* depth_offsets, " : "", b_at,
-                                 guarded ? "guarded && j == vectors - 1 ? load_first(right + j * kLanes, kEdge % kLanes)\n"
-                                           "                                          : load(right + j * kLanes)"
-                                         : "load(right + j * kLanes)",
-                                 a_at);
+                  s.vectors, s.rows, s.rows * s.vectors, guarded ? ", bool guarded" : "",
+                  table ? "const int* depth_offsets, " : "", b_at,
+                  guarded ? "guarded && j == vectors - 1 ? load_first(right + j * kLanes, kEdge % kLanes)\n"
+                            "                                          : load(right + j * kLanes)"
+                          : "load(right + j * kLanes)",
+                  a_at);
   const RowPanels rows = deal_rows(c.m, s.rows);
   std::vector<int> heights = {rows.tall};
   if (rows.tall_count < rows.panels) heights.push_back(rows.tall - 1);
-  text += fmt::format(R"(
+  text += fmt::format(
+      R"(
 // Rows are dealt out so that all panels have {} rows; only the last columns of a run may need a narrower tile.
 inline void multiply_any(int rows, bool edge, long depth, const float* a, const float* b, {}bool first, float* c,
                          long c_stride) {{
 )",
-                      heights.size() == 1 ? fmt::format("{}", heights[0]) : fmt::format("{} or {}", heights[0], heights[1]),
-                      table ? "const int* depth_offsets, " : "");
+      heights.size() == 1 ? fmt::format("{}", heights[0]) : fmt::format("{} or {}", heights[0], heights[1]),
+      table ? "const int* depth_offsets, " : "");
   const char* pass = table ? "depth_offsets, " : "";
   const bool has_edge = columns.edge_vectors != s.vectors || guarded;
   const bool has_full = columns.per_run > 1 || !has_edge;
   for (std::size_t h = 0; h < heights.size(); ++h) {
-    const std::string when = h + 1 < heights.size() ? fmt::format("  if (rows == {}) {{\n", heights[h]) : "  {\n";
+    const std::string when =
+        h + 1 < heights.size() ? fmt::format("  if (rows == {}) {{\n", heights[h]) : "  {\n";
     text += when;
     if (has_edge)
       text += fmt::format("    {}return multiply_tile<{}, {}{}>(depth, a, b, {}first, c, c_stride);\n",
-                          has_full ? "if (edge) " : "", heights[h], columns.edge_vectors, guarded ? ", true" : "", pass);
+                          has_full ? "if (edge) " : "", heights[h], columns.edge_vectors,
+                          guarded ? ", true" : "", pass);
     if (has_full)
-      text += fmt::format("    return multiply_tile<{}, {}{}>(depth, a, b, {}first, c, c_stride);\n", heights[h], s.vectors,
-                          guarded ? ", false" : "", pass);
+      text += fmt::format("    return multiply_tile<{}, {}{}>(depth, a, b, {}first, c, c_stride);\n",
+                          heights[h], s.vectors, guarded ? ", false" : "", pass);
     text += "  }\n";
   }
   return text + "}\n";
 }
 
-std::string finish_source(const Contraction& c, const ContractionSchedule& s) {
+std::string finish_source(const Contraction& c, const ContractionSchedule& s, bool any_width) {
   const std::string vector = c.finish({s.lanes, s.stream});
   const std::string scalar = c.finish({1, false});
-  std::string text = fmt::format(R"(
+  std::string text =
+      fmt::format(R"(
 // Finished sums become the result: {}
 inline void finish_tile(const Tensors& t, long batch, long row0, long column0, const float* sums, long stride, int rows,
                         long columns) {{
@@ -184,8 +206,8 @@ inline void finish_tile(const Tensors& t, long batch, long row0, long column0, c
       const Vec sum = load(sums + i * stride + j);
 {}    }}
 )",
-                                 c.what, tensor_aliases(c.tensors, vector + scalar, "  "), indented(vector, "      "));
-  if (deal_columns(c, s).edge % s.lanes != 0)
+                  c.what, tensor_aliases(c.tensors, vector + scalar, "  "), indented(vector, "      "));
+  if (any_width || deal_columns(c, s).edge % s.lanes != 0)
     text += fmt::format(R"(    for (; j < columns; ++j) {{
       const long column = column0 + j;
       const float sum = sums[i * stride + j];

@@ -11,16 +11,19 @@ namespace kforge::smith {
 // Rows are dealt out evenly: `panels` panels of `tall` or `tall - 1` rows, so that none is nearly empty.
 struct RowPanels {
   long panels = 1;
-  int tall = 1;       // rows of the first `tall_count` panels
+  int tall = 1;  // rows of the first `tall_count` panels
   long tall_count = 1;
 };
 RowPanels deal_rows(long m, int most_rows);
 
+// panel_row(panel), panel_rows(panel)
+std::string row_panel_functions(const RowPanels& rows);
+
 // How columns fall into panels of the tile's width: `per_run` in each run, the last `edge` columns wide.
 struct ColumnPanels {
   long runs = 1, per_run = 1;
-  long edge = 0;          // columns of the last panel of a run (1..tile_n)
-  int edge_vectors = 1;   // vectors that cover them
+  long edge = 0;         // columns of the last panel of a run (1..tile_n)
+  int edge_vectors = 1;  // vectors that cover them
 };
 ColumnPanels deal_columns(const Contraction& contraction, const ContractionSchedule& schedule);
 
@@ -28,8 +31,9 @@ ColumnPanels deal_columns(const Contraction& contraction, const ContractionSched
 std::string vector_source(int lanes);
 // multiply_tile<rows, vectors>(depth, a, b, first, c, c_stride) and multiply_any(rows, vectors, ...).
 std::string micro_kernel_source(const Contraction& contraction, const ContractionSchedule& schedule);
-// finish_tile(t, batch, row, column, sums, stride, rows, columns)
-std::string finish_source(const Contraction& contraction, const ContractionSchedule& schedule);
+// finish_tile(t, batch, row, column, sums, stride, rows, columns); any_width: columns may be any number.
+std::string finish_source(const Contraction& contraction, const ContractionSchedule& schedule,
+                          bool any_width = false);
 // pack_a_panel(t, batch, panel, out), pack_b_panel(t, batch, panel, out), for operands that are packed.
 std::string packing_source(const Contraction& contraction, const ContractionSchedule& schedule);
 // "struct Tensors { ... };" and, inside functions, the names again as locals.

@@ -1,0 +1,212 @@
+// Matrix products of every form and schedule against plain loops.
+#include <gmock/gmock.h>
+
+#include "smith/contract/compiled_cases.h"
+
+namespace kforge::smith {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Shape3 {
+  long m, n, k;
+};
+
+Contraction product(Shape3 s, bool transpose_a, bool transpose_b, long batch = 1, bool share_b = false) {
+  Contraction c;
+  c.name = "product";
+  c.what = "y = a * b";
+  c.batch = batch;
+  c.m = s.m, c.n = s.n, c.k = s.k;
+  c.a = matrix_operand("a", s.m, s.k, !transpose_a, batch, s.m * s.k);
+  c.b = matrix_operand("b", s.n, s.k, transpose_b, batch, share_b ? 0 : s.n * s.k);
+  c.tensors = {{"const float*", "a"}, {"const float*", "b"}, {"float*", "y"}};
+  c.finish = plain_store("y", batch > 1 ? s.m * s.n : 0, s.n);
+  return c;
+}
+
+std::string naive(const Contraction& c, const std::string& after = "") {
+  return fmt::format(R"(  for (long p = 0; p < {}; ++p)
+    for (long i = 0; i < {}; ++i)
+      for (long j = 0; j < {}; ++j) {{
+        double s = 0;
+        for (long k = 0; k < {}; ++k) s += double(a[{} + {} + {}]) * b[{} + {} + {}];
+        {}
+        want[(p * {} + i) * {} + j] = s;
+      }})",
+                     c.batch, c.m, c.n, c.k, offset_expression(c.a.batch, "p"),
+                     offset_expression(c.a.side, "i"), offset_expression(c.a.depth, "k"),
+                     offset_expression(c.b.batch, "p"), offset_expression(c.b.side, "j"),
+                     offset_expression(c.b.depth, "k"), after, c.m, c.n);
+}
+
+std::vector<long> sizes_of(const Contraction& c) {
+  const bool shared_b = c.b.batch.empty();
+  return {c.batch * c.m * c.k, (shared_b ? 1 : c.batch) * c.n * c.k, c.batch * c.m * c.n};
+}
+
+Machine machine_with(std::set<std::string> features) {
+  Machine machine;
+  machine.features = std::move(features);
+  machine.cpus = {0, 1};
+  machine.caches = {{1, 32 << 10, 1}, {2, 512 << 10, 1}, {3, 8 << 20, 2}};
+  return machine;
+}
+
+void add_checked(CompiledCases& cases, const Contraction& c, const ContractionSchedule& s) {
+  const auto code = emit_contraction(c, s);
+  ASSERT_TRUE(code) << code.error().message << to_json(s);
+  std::string label = fmt::format("{} x {} x {} batch {} ", c.m, c.n, c.k, c.batch);
+  for (char ch : to_json(s)) label += ch == '"' ? '\'' : ch;
+  cases.add(*code, c.tensors, sizes_of(c), naive(c), label);
+}
+
+const std::vector<Shape3> kShapes = {{1, 1, 1},   {6, 16, 8},  {7, 17, 9},  {13, 50, 33},
+                                     {1, 70, 40}, {70, 1, 40}, {5, 3, 300}, {64, 48, 1}};
+
+TEST(Contraction, EveryShapeTransposedOrNotWithTheFirstSchedule) {
+  const Machine machine = machine_with({"avx2", "fma"});
+  CompiledCases cases;
+  for (const Shape3& shape : kShapes)
+    for (int transposed = 0; transposed < 4; ++transposed) {
+      const Contraction c = product(shape, transposed & 1, transposed & 2);
+      add_checked(cases, c, first_schedule(c, machine, 2));
+    }
+  EXPECT_EQ(cases.run(), "");
+}
+
+TEST(Contraction, EveryPackingWithSmallBlocks) {
+  CompiledCases cases;
+  for (const Packing a : {Packing::kInPlace, Packing::kPrepare, Packing::kCall, Packing::kBlock})
+    for (const Packing b : {Packing::kInPlace, Packing::kPrepare, Packing::kCall, Packing::kBlock}) {
+      Contraction c = product({29, 45, 37}, false, false, 3, b == Packing::kPrepare);
+      c.a.param = c.b.param = true;
+      ContractionSchedule s{
+          .rows = 4, .vectors = 3, .block_m = 8, .block_n = 24, .block_k = 16, .a = a, .b = b, .threads = 2};
+      add_checked(cases, c, s);
+    }
+  EXPECT_EQ(cases.count(), 16);
+  EXPECT_EQ(cases.run(), "");
+}
+
+TEST(Contraction, NeighboursOfASchedule) {
+  const Machine machine = machine_with({"avx2", "fma"});
+  CompiledCases cases;
+  const Contraction c = product({50, 90, 150}, false, true);
+  for (const ScheduleMove& move : neighbours(first_schedule(c, machine, 2), c, machine))
+    add_checked(cases, c, move.schedule);
+  EXPECT_GT(cases.count(), 8);
+  EXPECT_EQ(cases.run(), "");
+}
+
+TEST(Contraction, FourLanesWithoutAvx) {
+  const Machine machine = machine_with({});
+  CompiledCases cases;
+  for (const Shape3& shape : kShapes) {
+    const Contraction c = product(shape, false, shape.m % 2);
+    add_checked(cases, c, first_schedule(c, machine, 2));
+  }
+  EXPECT_EQ(cases.run({"-march=x86-64-v2"}), "");
+}
+
+// What a fused layer does after its product: per-column bias, per-row scale, residual, activation.
+TEST(Contraction, EpilogueSeesRowsColumnsAndOtherTensors) {
+  const Machine machine = machine_with({"avx2", "fma"});
+  CompiledCases cases;
+  for (const Shape3& shape : {Shape3{13, 37, 20}, Shape3{6, 32, 300}}) {
+    Contraction c = product(shape, false, true);
+    c.b.param = true;
+    c.tensors = {{"const float*", "a"},       {"const float*", "b"},        {"const float*", "bias"},
+                 {"const float*", "rowwise"}, {"const float*", "residual"}, {"float*", "y"}};
+    c.finish = [n = shape.n](const FinishSite& site) {
+      const bool one = site.lanes == 1;
+      return fmt::format("const {0} v = (sum + {1}) * rowwise[row] + {2};\n{3};", one ? "float" : "Vec",
+                         one ? "bias[column]" : "load(bias + column)",
+                         one ? fmt::format("residual[row * {} + column]", n)
+                             : fmt::format("load(residual + row * {} + column)", n),
+                         one ? fmt::format("y[row * {} + column] = v > 0 ? v : 0.1f * v", n)
+                             : fmt::format("store(y + row * {} + column, v > 0 ? v : 0.1f * v)", n));
+    };
+    const auto code = emit_contraction(c, first_schedule(c, machine, 2));
+    ASSERT_TRUE(code);
+    const std::string after = fmt::format(
+        "s = (s + bias[j]) * rowwise[i] + residual[i * {} + j]; s = s > 0 ? s : 0.1 * s;", shape.n);
+    cases.add(*code, c.tensors,
+              {shape.m * shape.k, shape.n * shape.k, shape.n, shape.m, shape.m * shape.n, shape.m * shape.n},
+              naive(c, after), fmt::format("epilogue {}", shape.m));
+  }
+  EXPECT_EQ(cases.run(), "");
+}
+
+TEST(Contraction, WeightsOfOtherTypesAndComputedOperands) {
+  const Machine machine = machine_with({"avx2", "fma"});
+  CompiledCases cases;
+  Contraction c = product({9, 21, 30}, false, true);
+  c.b.param = true;
+  c.b.dtype = DType::kInt8;
+  c.tensors[1].type = "const int8_t*";
+  auto code = emit_contraction(c, first_schedule(c, machine, 2));
+  ASSERT_TRUE(code);
+  cases.add(*code, c.tensors, sizes_of(c), naive(c), "int8 weights");
+  Contraction triangle = product({20, 24, 20}, false, false);
+  triangle.a.element = "depth <= side ? a[side * 20 + depth] : 0.0f";
+  code = emit_contraction(triangle, first_schedule(triangle, machine, 2));
+  ASSERT_TRUE(code);
+  std::string expected = naive(triangle);
+  const auto at = expected.find("s += ");
+  expected.replace(at, 5, "if (k <= i) s += ");
+  cases.add(*code, triangle.tensors, sizes_of(triangle), expected, "lower triangle");
+  EXPECT_EQ(cases.run(), "");
+}
+
+TEST(Contraction, ScheduleSurvivesJson) {
+  const ContractionSchedule s{.lanes = 16,
+                              .rows = 12,
+                              .block_k = 77,
+                              .a = Packing::kBlock,
+                              .arithmetic = Arithmetic::kBf16x3,
+                              .stream = true};
+  const auto back = contraction_schedule_from_json(to_json(s));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(to_json(*back), to_json(s));
+}
+
+TEST(Contraction, BadSchedulesAreRefusedByName) {
+  for (const auto& [text, word] :
+       std::vector<std::pair<std::string, std::string>>{{"[]", "object"},
+                                                        {R"({"rows": "x"})", "rows"},
+                                                        {R"({"rows": 0})", "rows"},
+                                                        {R"({"a": "nowhere"})", "nowhere"},
+                                                        {R"({"colour": 1})", "colour"},
+                                                        {R"({"arithmetic": "int4"})", "int4"},
+                                                        {R"({"block_k": 1e300})", "block_k"}}) {
+    const auto parsed = contraction_schedule_from_json(text);
+    ASSERT_FALSE(parsed) << text;
+    EXPECT_THAT(parsed.error().message, HasSubstr(word));
+  }
+  const Contraction c = product({8, 8, 8}, false, true);
+  EXPECT_FALSE(check({.rows = 20, .vectors = 4}, c));
+  EXPECT_FALSE(check({.a = Packing::kPrepare}, c));
+  EXPECT_FALSE(check({.b = Packing::kInPlace}, c));
+  EXPECT_FALSE(check({.lanes = 5}, c));
+  EXPECT_FALSE(emit_contraction(c, {.rows = 20, .vectors = 4}));
+}
+
+TEST(Contraction, RowsAreDealtOutEvenly) {
+  const Contraction c = product({64, 16, 8}, false, false);
+  const auto code = emit_contraction(c, {.rows = 6, .vectors = 2});
+  ASSERT_TRUE(code);
+  EXPECT_THAT(code->definitions, HasSubstr("The first 9 row panels have 6 rows, the others 5."));
+}
+
+TEST(Contraction, PolicyDecidesTheArithmetic) {
+  const Machine amx = machine_with({"avx2", "fma", "avx512f", "avx512_bf16", "amx"});
+  using enum Arithmetic;
+  EXPECT_EQ(allowed_arithmetic(amx, "fp32"), (std::vector{kBf16x6, kFp32}));
+  EXPECT_EQ(allowed_arithmetic(amx, "high"), (std::vector{kBf16x3, kBf16x6, kFp32}));
+  EXPECT_EQ(allowed_arithmetic(amx, "bf16"), (std::vector{kBf16, kBf16x3, kBf16x6, kFp32}));
+  EXPECT_EQ(allowed_arithmetic(machine_with({"avx512f"}), "bf16"), (std::vector{kFp32}));
+}
+
+}  // namespace
+}  // namespace kforge::smith

@@ -1,0 +1,150 @@
+#include "smith/contract/convolution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "smith/contract/staging.h"
+#include "smith/contract/transposed_source.h"
+
+namespace kforge::smith {
+
+namespace {
+
+long product(const std::vector<long>& list) {
+  long p = 1;
+  for (long x : list) p *= x;
+  return p;
+}
+
+bool is_pointwise(const Convolution& c) {
+  const auto all = [](const std::vector<long>& list, long value) {
+    return std::all_of(list.begin(), list.end(), [&](long x) { return x == value; });
+  };
+  return all(c.kernel, 1) && all(c.strides, 1) && all(c.begins, 0) && c.input == c.output;
+}
+
+// A transposed convolution of stride 1 reads as an ordinary one: taps turned round, padding dilation *
+// (kernel - 1) - pad.
+std::vector<long> effective_begins(const Convolution& c) {
+  std::vector<long> begins = c.begins;
+  if (c.transposed)
+    for (std::size_t d = 0; d < begins.size(); ++d)
+      begins[d] = c.dilations[d] * (c.kernel[d] - 1) - c.begins[d];
+  return begins;
+}
+
+StagedImage image_of(const Convolution& c) {
+  const std::vector<long> out = three(c.output, 1), kernel = three(c.kernel, 1),
+                          strides = three(c.strides, 1);
+  const std::vector<long> dilations = three(c.dilations, 1), begins = three(effective_begins(c), 0);
+  std::vector<long> low(3), high(3);
+  for (int d = 0; d < 3; ++d) {
+    low[d] = -begins[d];
+    high[d] = (out[d] - 1) * strides[d] + (kernel[d] - 1) * dilations[d] - begins[d];
+  }
+  return plan_staging(low, high, strides[2]);
+}
+
+Operand filters_of(const Convolution& c) {
+  const long taps = product(c.kernel);
+  Operand a;
+  a.pointer = c.w;
+  a.param = c.w_param;
+  a.batch = {{c.images, 0}, {c.groups, c.channels * c.filters * taps}};
+  if (c.groups == 1) a.batch.clear();
+  if (c.transposed) {
+    a.offset = taps - 1;
+    a.side = {{c.filters, taps}};
+    a.depth = {{c.channels, c.filters * taps}, {taps, -1}};
+  } else {
+    a.side = {{c.filters, c.channels * taps}};
+    a.depth = {{c.channels * taps, 1}};
+  }
+  return a;
+}
+
+}  // namespace
+
+bool has_phases(const Convolution& c) {
+  return c.transposed && std::any_of(c.strides.begin(), c.strides.end(), [](long s) { return s > 1; });
+}
+
+Contraction Convolution::contraction() const {
+  Contraction c;
+  c.name = name;
+  c.what = what;
+  c.batch = images * groups;
+  c.m = filters;
+  c.n = product(output);
+  c.k = channels * product(kernel);
+  c.tensors = tensors;
+  c.finish = finish;
+  c.stream_ok = stream_ok;
+  c.a = filters_of(*this);
+  c.b.pointer = x;
+  if (is_pointwise(*this) && !transposed) {
+    c.b.batch = {{c.batch, channels * c.n}};
+    c.b.side = {{c.n, 1}};
+    c.b.depth = {{channels, c.n}};
+    return c;
+  }
+  c.run = output.back();
+  if (has_phases(*this)) {
+    // What the schedule is chosen for: one phase in depth and height, all phases of a row.
+    c.k = std::max<long>(1, c.k / product(strides));
+    c.b.side = {{c.n, 1}};
+    c.b.depth = {{c.k, 1}};
+    c.b.depth_offset = "i";
+    c.stream_ok = false;  // tiles of interleaved phases begin where the padding ends
+    return c;
+  }
+  const StagedImage image = image_of(*this);
+  const std::vector<long> out = three(output, 1), taps = three(kernel, 1), step = three(strides, 1),
+                          dilation = three(dilations, 1);
+  c.b.side = {{out[0], step[0] * image.plane}, {out[1], step[1] * image.row}, {out[2], 1}};
+  c.b.depth = {{channels, image.channel},
+               {taps[0], dilation[0] * image.plane},
+               {taps[1], dilation[1] * image.row},
+               {taps[2], dilation[2]}};
+  if (image.phases > 1 && dilation[2] % image.phases == 0)
+    c.b.depth.back().stride = dilation[2] / image.phases;
+  else if (image.phases > 1)
+    c.b.depth_offset =
+        fmt::format("{} + i % {} * {} % {} * {} + i % {} * {} / {}",
+                    offset_expression({{channels, image.channel},
+                                       {taps[0], dilation[0] * image.plane},
+                                       {taps[1], dilation[1] * image.row},
+                                       {taps[2], 0}},
+                                      "i"),
+                    taps[2], dilation[2], image.phases, image.width, taps[2], dilation[2], image.phases);
+  return c;
+}
+
+ContractionSchedule first_schedule(const Convolution& c, const Machine& machine, int threads,
+                                   std::string_view precision) {
+  const Contraction shape = c.contraction();
+  ContractionSchedule s = first_schedule(shape, machine, threads, precision);
+  if (shape.run > 0) s.b = Packing::kInPlace;
+  return s;
+}
+
+std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const Convolution& c,
+                                     const Machine& machine, std::string_view precision) {
+  return neighbours(s, c.contraction(), machine, precision);
+}
+
+Result<ContractionCode> emit_convolution(const Convolution& c, const ContractionSchedule& s) {
+  if (has_phases(c)) return emit_transposed(c, s);
+  const Contraction shape = c.contraction();
+  if (shape.run == 0) return emit_contraction(shape, s);
+  const Staging staging = staging_of(c, image_of(c));
+  return emit_contraction(shape, s, &staging);
+}
+
+Finish plain_image_store(std::string pointer, const Convolution& c) {
+  const long pixels = product(c.output);
+  return plain_store(std::move(pointer), c.filters * pixels, pixels);
+}
+
+}  // namespace kforge::smith

@@ -1,0 +1,49 @@
+// Convolutions of one to three spatial dimensions as contractions: filters are rows, pixels of the result are
+// columns, and k runs over channels and taps. No matrix of patches is built: the input is copied once,
+// padded, and with the columns of a stride side by side (all even ones, then all odd ones), so that every tap
+// of a row of pixels is a contiguous piece of it that the micro-kernel reads where it lies.
+//
+// A transposed convolution of stride 1 is a convolution with its taps turned round. With a stride, outputs
+// fall into phases that see different taps; each phase is a small convolution of stride 1
+// (transposed_source.cc).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "smith/contract/contraction_code.h"
+
+namespace kforge::smith {
+
+struct Convolution {
+  std::string name, what;  // as in Contraction
+  std::string x,
+      w;  // names of tensors: x[images][groups * channels][input...],
+          // w[groups * filters][channels][kernel...], transposed: w[groups * channels][filters][kernel...]
+  bool w_param = false;
+  bool transposed = false;
+  long images = 1, groups = 1, channels = 1, filters = 1;  // channels and filters of one group
+  std::vector<long> input, kernel, output;                 // spatial, equally many
+  std::vector<long> strides, dilations, begins;            // begins: padding in front
+  std::vector<Tensor> tensors;
+  // Sees batch = image * groups + group, row = filter of the group, column = pixel of the output plane.
+  Finish finish;
+  bool stream_ok = true;
+
+  // Shape of a schedule's problem; what emit_convolution multiplies.
+  Contraction contraction() const;
+};
+
+// Whether it is computed by phases.
+bool has_phases(const Convolution& convolution);
+
+ContractionSchedule first_schedule(const Convolution& convolution, const Machine& machine, int threads,
+                                   std::string_view precision = "fp32");
+std::vector<ScheduleMove> neighbours(const ContractionSchedule& schedule, const Convolution& convolution,
+                                     const Machine& machine, std::string_view precision = "fp32");
+Result<ContractionCode> emit_convolution(const Convolution& convolution, const ContractionSchedule& schedule);
+
+// A finish that stores sums as y[images][groups * filters][pixels].
+Finish plain_image_store(std::string pointer, const Convolution& convolution);
+
+}  // namespace kforge::smith

@@ -1,0 +1,146 @@
+// Convolutions of every form against plain loops.
+#include "smith/contract/convolution.h"
+#include "smith/contract/compiled_cases.h"
+
+namespace kforge::smith {
+namespace {
+
+struct Window {
+  std::vector<long> input, kernel, strides, dilations, begins, ends, output_padding;
+};
+
+Convolution convolution(long images, long groups, long channels, long filters, const Window& w,
+                        bool transposed) {
+  Convolution c;
+  c.name = "convolution";
+  c.what = "y = conv(x, w)";
+  c.x = "x", c.w = "w";
+  c.w_param = images % 2 == 0;
+  c.transposed = transposed;
+  c.images = images, c.groups = groups, c.channels = channels, c.filters = filters;
+  c.input = w.input, c.kernel = w.kernel, c.strides = w.strides, c.dilations = w.dilations,
+  c.begins = w.begins;
+  for (std::size_t d = 0; d < w.input.size(); ++d) {
+    const long reach = w.dilations[d] * (w.kernel[d] - 1) + 1;
+    c.output.push_back(transposed ? (w.input[d] - 1) * w.strides[d] + reach - w.begins[d] - w.ends[d] +
+                                        w.output_padding[d]
+                                  : (w.input[d] + w.begins[d] + w.ends[d] - reach) / w.strides[d] + 1);
+  }
+  c.tensors = {{"const float*", "x"}, {"const float*", "w"}, {"float*", "y"}};
+  c.finish = plain_image_store("y", c);
+  return c;
+}
+
+std::string list(std::vector<long> v, long fill) {
+  while (v.size() < 3) v.insert(v.begin(), fill);
+  return fmt::format("{{{}, {}, {}}}", v[0], v[1], v[2]);
+}
+
+std::string naive(const Convolution& c) {
+  return fmt::format(
+      R"(  const long I[3] = {}, K[3] = {}, O[3] = {}, S[3] = {}, D[3] = {}, P[3] = {};
+  const long G = {}, C = {}, F = {}, taps = K[0] * K[1] * K[2];
+  for (long n = 0; n < {}; ++n) for (long g = 0; g < G; ++g) for (long f = 0; f < F; ++f) for (long c = 0; c < C; ++c)
+  for (long kd = 0; kd < K[0]; ++kd) for (long kh = 0; kh < K[1]; ++kh) for (long kw = 0; kw < K[2]; ++kw)
+  {})",
+      list(c.input, 1), list(c.kernel, 1), list(c.output, 1), list(c.strides, 1), list(c.dilations, 1),
+      list(c.begins, 0), c.groups, c.channels, c.filters, c.images,
+      c.transposed
+          ? R"(for (long d = 0; d < I[0]; ++d) for (long h = 0; h < I[1]; ++h) for (long i = 0; i < I[2]; ++i) {
+    const long od = d * S[0] + kd * D[0] - P[0], oh = h * S[1] + kh * D[1] - P[1], ow = i * S[2] + kw * D[2] - P[2];
+    if (od < 0 || od >= O[0] || oh < 0 || oh >= O[1] || ow < 0 || ow >= O[2]) continue;
+    want[(((n * G + g) * F + f) * O[0] + od) * O[1] * O[2] + oh * O[2] + ow] +=
+        double(x[(((n * G + g) * C + c) * I[0] + d) * I[1] * I[2] + h * I[2] + i]) * w[((g * C + c) * F + f) * taps + (kd * K[1] + kh) * K[2] + kw];
+  })"
+          : R"(for (long od = 0; od < O[0]; ++od) for (long oh = 0; oh < O[1]; ++oh) for (long ow = 0; ow < O[2]; ++ow) {
+    const long d = od * S[0] + kd * D[0] - P[0], h = oh * S[1] + kh * D[1] - P[1], i = ow * S[2] + kw * D[2] - P[2];
+    if (d < 0 || d >= I[0] || h < 0 || h >= I[1] || i < 0 || i >= I[2]) continue;
+    want[(((n * G + g) * F + f) * O[0] + od) * O[1] * O[2] + oh * O[2] + ow] +=
+        double(x[(((n * G + g) * C + c) * I[0] + d) * I[1] * I[2] + h * I[2] + i]) * w[((g * F + f) * C + c) * taps + (kd * K[1] + kh) * K[2] + kw];
+  })");
+}
+
+long product(const std::vector<long>& v) {
+  long p = 1;
+  for (long x : v) p *= x;
+  return p;
+}
+
+Machine small_machine() {
+  Machine machine;
+  machine.features = {"avx2", "fma"};
+  machine.cpus = {0, 1};
+  machine.caches = {{1, 32 << 10, 1}, {2, 512 << 10, 1}, {3, 8 << 20, 2}};
+  return machine;
+}
+
+void add(CompiledCases& cases, const Convolution& c, const ContractionSchedule& s, const std::string& label) {
+  const auto code = emit_convolution(c, s);
+  ASSERT_TRUE(code) << label << ": " << code.error().message;
+  cases.add(*code, c.tensors,
+            {c.images * c.groups * c.channels * product(c.input),
+             c.groups * c.channels * c.filters * product(c.kernel),
+             c.images * c.groups * c.filters * product(c.output)},
+            naive(c), label);
+}
+
+const std::vector<std::pair<std::string, Window>> kWindows = {
+    {"1d", {{23}, {3}, {1}, {1}, {1}, {1}, {0}}},
+    {"1d stride 3 dilation 4", {{41}, {3}, {3}, {4}, {2}, {0}, {0}}},
+    {"pointwise", {{5, 7}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}}},
+    {"3x3 padded", {{9, 19}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}},
+    {"3x3 bare", {{8, 18}, {3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}}},
+    {"uneven pads", {{8, 10}, {2, 5}, {1, 1}, {1, 1}, {0, 3}, {1, 2}, {0, 0}}},
+    {"stride 2", {{12, 35}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}},
+    {"stride 2 dilation 2", {{13, 21}, {3, 3}, {2, 2}, {2, 2}, {2, 2}, {2, 2}, {0, 1}}},
+    {"stride 4 kernel 7", {{31, 33}, {7, 7}, {4, 4}, {1, 1}, {3, 2}, {3, 2}, {2, 3}}},
+    {"stride over kernel", {{6, 9}, {2, 1}, {3, 3}, {1, 1}, {0, 0}, {0, 0}, {0, 2}}},
+    {"3d", {{4, 5, 9}, {3, 2, 3}, {1, 1, 1}, {1, 1, 1}, {1, 0, 1}, {1, 0, 1}, {0, 0, 0}}},
+    {"3d strides", {{5, 6, 11}, {3, 3, 3}, {2, 1, 2}, {1, 2, 1}, {1, 2, 1}, {1, 2, 1}, {1, 0, 1}}},
+};
+
+TEST(Convolution, EveryWindow) {
+  CompiledCases cases;
+  for (const auto& [label, window] : kWindows)
+    for (long images : {1, 2}) {
+      const Convolution c = convolution(images, 1, 3, 7, window, false);
+      add(cases, c, first_schedule(c, small_machine(), 2), label);
+    }
+  EXPECT_EQ(cases.run(), "");
+}
+
+TEST(Convolution, EveryWindowTransposed) {
+  CompiledCases cases;
+  for (const auto& [label, window] : kWindows)
+    for (long images : {1, 2}) {
+      const Convolution c = convolution(images, 1, 3, 7, window, true);
+      add(cases, c, first_schedule(c, small_machine(), 2), label);
+    }
+  EXPECT_EQ(cases.run(), "");
+}
+
+TEST(Convolution, GroupsDepthwiseAndNeighbouringSchedules) {
+  CompiledCases cases;
+  const Window& same = kWindows[3].second;
+  const Window& strided = kWindows[6].second;
+  for (const bool transposed : {false, true})
+    for (const Window& window : {same, strided}) {
+      for (const auto& [groups, channels, filters] :
+           {std::tuple{4L, 2L, 3L}, std::tuple{5L, 1L, 1L}, std::tuple{3L, 1L, 2L}}) {
+        const Convolution c = convolution(3, groups, channels, filters, window, transposed);
+        add(cases, c, first_schedule(c, small_machine(), 2),
+            fmt::format("groups {} transposed {}", groups, transposed));
+      }
+    }
+  const Convolution c = convolution(2, 1, 5, 14, same, false);
+  const ContractionSchedule first = first_schedule(c, small_machine(), 2);
+  for (const ScheduleMove& move : neighbours(first, c, small_machine()))
+    add(cases, c, move.schedule, move.name);
+  ContractionSchedule split = first;
+  split.block_k = 16, split.block_m = 6, split.block_n = 32;
+  add(cases, c, split, "k in slices");
+  EXPECT_EQ(cases.run(), "");
+}
+
+}  // namespace
+}  // namespace kforge::smith
