@@ -37,6 +37,13 @@ std::string offset_expression(const std::vector<Axis>& axes, const std::string& 
   return text.empty() ? "0" : text;
 }
 
+long own_items(const Operand& operand) {
+  long items = 1;
+  for (const Axis& axis : operand.batch)
+    if (axis.stride != 0) items *= axis.extent;
+  return items;
+}
+
 bool is_linear(const std::vector<Axis>& axes) { return merged(axes).size() <= 1; }
 
 long linear_stride(const std::vector<Axis>& axes) {

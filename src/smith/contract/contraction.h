@@ -79,6 +79,8 @@ std::string offset_expression(const std::vector<Axis>& axes, const std::string& 
 bool is_linear(const std::vector<Axis>& axes);
 long linear_stride(const std::vector<Axis>& axes);
 
+// Items of a batch that have an operand of their own: a broadcast one (stride 0) is packed once.
+long own_items(const Operand& operand);
 bool depth_is_linear(const Operand& operand);
 std::string depth_expression(const Operand& operand, const std::string& index);
 

@@ -14,14 +14,6 @@ namespace {
 long ceil_div(long a, long b) { return (a + b - 1) / b; }
 long lines(long floats) { return ceil_div(floats, 16) * 16; }  // whole cache lines
 
-// Items of a batch that have an operand of their own: a broadcast one (stride 0) is packed once.
-long own_items(const Operand& operand) {
-  long items = 1;
-  for (const Axis& axis : operand.batch)
-    if (axis.stride != 0) items *= axis.extent;
-  return items;
-}
-
 // Sizes derived once from contraction and schedule; the constants of the emitted namespace.
 struct Plan {
   RowPanels rows;
@@ -365,13 +357,13 @@ void work(const Tensors& t, const float* prepared, float* scratch) {
       for (long batch = item * {1}; batch < (item + 1) * {1}; ++batch)
         for (long first_column = 0; first_column < kColumnPanels; first_column += kBlockColumnPanels) {{
   {2}          for (long first_panel = 0; first_panel < kRowPanels; first_panel += kBlockRowPanels) {{
-  {3}            multiply_block({4});
+  {3}{5}            multiply_block({4});
           }}
         }}
     }}
 )",
                         staging->items, staging->batches_per_item, first_last_column, first_last_panel,
-                        arguments);
+                        arguments, pack_a_block);
   } else {
     text += fmt::format("#pragma omp for schedule(dynamic) collapse({})\n", inner_rows ? 2 : 3);
     text += "    for (long batch = 0; batch < kBatch; ++batch)\n";

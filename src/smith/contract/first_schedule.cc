@@ -56,9 +56,10 @@ void choose_packing(ContractionSchedule& s, const Contraction& c) {
   s.a = packed(c.a);
   s.b = packed(c.b);
   // A batch of small products: each thread packs what it is about to use, so that it stays in its own cache.
+  // What several items share is packed once.
   if (c.batch > 1) {
-    if (s.a == Packing::kCall) s.a = Packing::kBlock;
-    if (s.b == Packing::kCall) s.b = Packing::kBlock;
+    if (s.a == Packing::kCall && own_items(c.a) == c.batch) s.a = Packing::kBlock;
+    if (s.b == Packing::kCall && own_items(c.b) == c.batch) s.b = Packing::kBlock;
   }
   if (c.run > 0 && c.run != c.n) s.b = Packing::kInPlace;
   // Packing costs about a cycle per element; each is then used by n (or m) / (2 * lanes) multiply-adds. Where
