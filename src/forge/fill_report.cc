@@ -122,7 +122,7 @@ void fill_times(const TimedFindings& findings, EvalReport& report) {
   report.spread = std::max(report.spread, findings.spread);
   report.rounds = findings.rounds;
   report.thread_use = findings.thread_use;
-  report.clock = fmt::format("parent's wall time, batches of {} call{}", findings.batch, findings.batch == 1 ? "" : "s");
+  report.clock = fmt::format("parent's wall time less {:.0f} us for the message, batches of {} call{}", findings.message_ns / 1e3, findings.batch, findings.batch == 1 ? "" : "s");
   if (findings.dropped > 0) report.notes.push_back(fmt::format("{} rounds dropped: the hypervisor took time away", findings.dropped));
   if (findings.usage.has_prepare) report.setup = SetupFigures{findings.usage.setup_ns, findings.usage.setup_bytes};
   report.peak_memory_bytes = std::max<std::uint64_t>(report.peak_memory_bytes, findings.usage.peak_bytes);

@@ -98,6 +98,7 @@ struct Contender::State {
   Step<Received> exchange(KforgeMessage message, const void* payload, std::span<const int> fds, milliseconds limit,
                           CallTime* time);
   Step<Received> await(std::uint32_t stage, milliseconds limit);
+  Step<bool> launch(const ContenderSpec& spec, milliseconds load_limit);
   Failure why_ended(std::uint32_t stage);
   bool ends_within(milliseconds limit);
   bool has_unsolicited() const;
@@ -229,19 +230,12 @@ const std::string& Contender::name() const { return state_->name; }
 const TensorMemory& Contender::outputs() const { return state_->outputs; }
 const Usage& Contender::usage() const { return state_->usage; }
 
-Step<std::unique_ptr<Contender>> Contender::start(const ContenderSpec& spec, const BoundTask& task,
-                                                  const InputMemory& inputs, milliseconds load_limit) {
-  auto state = std::make_unique<State>();
-  state->name = spec.name;
-  for (const BoundArgument& argument : task.arguments) state->argument_names.push_back(argument.c_name);
-
+Step<bool> Contender::State::launch(const ContenderSpec& spec, milliseconds load_limit) {
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
     return fail("cannot create a socket pair: {}", std::strerror(errno));
-  state->socket = Fd(pair[0]);
+  socket = Fd(pair[0]);
   Fd child_end(pair[1]);
-
-  KF_TRY(state->outputs, TensorMemory::create(inputs.layout, KFORGE_ARENA_OUTPUTS, false));
 
   SandboxSpec sandbox;
   sandbox.profile = spec.profile;
@@ -254,12 +248,23 @@ Step<std::unique_ptr<Contender>> Contender::start(const ContenderSpec& spec, con
   sandbox.fds.insert(sandbox.fds.end(), spec.extra_fds.begin(), spec.extra_fds.end());
   sandbox.cpus = spec.cpus;
   sandbox.limits = spec.limits;
-  KF_TRY(state->process, start_sandboxed(sandbox, spec.tier));
+  KF_TRY(process, start_sandboxed(sandbox, spec.tier));
   child_end.reset();
 
-  KF_STEP(Received ready, state->await(KFORGE_READY, load_limit));
+  KF_STEP(Received ready, await(KFORGE_READY, load_limit));
   if (ready.header.type != KFORGE_READY || ready.header.value != KFORGE_PROTOCOL_VERSION)
     return fail_with_remedy("build KForge again", fmt::format("contender {} speaks another protocol", spec.name));
+  return true;
+}
+
+Step<std::unique_ptr<Contender>> Contender::start(const ContenderSpec& spec, const BoundTask& task,
+                                                  const InputMemory& inputs, milliseconds load_limit) {
+  auto state = std::make_unique<State>();
+  state->name = spec.name;
+  for (const BoundArgument& argument : task.arguments) state->argument_names.push_back(argument.c_name);
+
+  KF_TRY(state->outputs, TensorMemory::create(inputs.layout, KFORGE_ARENA_OUTPUTS, false));
+  KF_STEP([[maybe_unused]] bool ready, state->launch(spec, load_limit));
 
   std::vector<std::byte> table(2 * sizeof(std::uint32_t) + inputs.layout.rows.size() * sizeof(KforgeArgumentRow));
   std::uint32_t counts[2] = {static_cast<std::uint32_t>(inputs.layout.rows.size()), inputs.layout.slots};
@@ -292,6 +297,21 @@ Step<CallTime> Contender::call(const std::vector<std::uint32_t>& slots, millisec
   KF_STEP([[maybe_unused]] Received done, state_->exchange(message, slots.data(), {}, limit, &time));
   state_->note_memory();
   return time;
+}
+
+Result<std::unique_ptr<Contender>> Contender::start_idle(const ContenderSpec& spec, milliseconds limit) {
+  auto state = std::make_unique<State>();
+  state->name = spec.name;
+  KF_TRY(auto launched, state->launch(spec, limit));
+  if (!launched) return fail("the runner does not start: {}", reason_text(launched.error()));
+  return std::unique_ptr<Contender>(new Contender(std::move(state)));
+}
+
+Result<double> Contender::echo_ns() {
+  CallTime time;
+  KF_TRY(auto answer, state_->exchange({KFORGE_ECHO, 0, 0, 0}, nullptr, {}, milliseconds(5'000), &time));
+  if (!answer) return fail("the runner does not answer: {}", reason_text(answer.error()));
+  return time.parent_ns;
 }
 
 void Contender::linger(milliseconds duration) {

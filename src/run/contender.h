@@ -59,6 +59,10 @@ class Contender {
   Step<CallTime> prepare(std::chrono::milliseconds limit);
   // Runs the task once for each slot listed; when it returns, the contender is stopped.
   Step<CallTime> call(const std::vector<std::uint32_t>& slots, std::chrono::milliseconds limit);
+  // A process of the same program that loads nothing, for echo() alone.
+  static Result<std::unique_ptr<Contender>> start_idle(const ContenderSpec& spec, std::chrono::milliseconds limit);
+  // The wall time of a message and its answer with no work between: part of every call's time, and not the kernel's.
+  Result<double> echo_ns();
   // Lets its threads go on without a command for a while: an honest one has nothing left to do.
   void linger(std::chrono::milliseconds duration);
   const Usage& usage() const;

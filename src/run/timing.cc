@@ -10,6 +10,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr double kLongestMessage = 200e3;  // longer ones were delayed by something else
 constexpr std::size_t kSlotMemory = std::size_t{1} << 30;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -21,6 +22,10 @@ void take_sample(const BoundTask& task, TimedContender& timed, const RoundPlan& 
   auto spin_start = Clock::now();
   spin_cores(options.cpus, options.spin, options.cold ? options.evict_bytes : 0);
   timed.spin_ns += seconds_since(spin_start) * 1e9;
+  double message_ns = 0;
+  if (options.echo) {
+    if (auto echo = options.echo->echo_ns()) message_ns = std::min(*echo, kLongestMessage);
+  }
   auto steal = steal_ticks();
   auto time = timed.contender->call({plan.order.begin(), plan.order.begin() + batch}, options.call_limit);
   if (!time) {
@@ -33,7 +38,9 @@ void take_sample(const BoundTask& task, TimedContender& timed, const RoundPlan& 
   }
   const CallTime& t = **time;
   timed.spent_ns += t.parent_ns;
-  timed.samples.push_back({t.parent_ns / batch, t.claimed_ns, t.parent_ns, t.cpu_ns, steal_ticks() != steal});
+  // Never less than the program itself says it took.
+  double ns = std::max(t.parent_ns - message_ns, std::min(t.claimed_ns, t.parent_ns));
+  timed.samples.push_back({ns / batch, t.claimed_ns, t.parent_ns, t.cpu_ns, message_ns, steal_ticks() != steal});
 }
 
 // Two calls tell how many make a batch; they also warm what is warmed once per process.

@@ -45,6 +45,7 @@ enum KforgeMessageType {
   KFORGE_PREPARE = 4,
   KFORGE_CALL = 5,
   KFORGE_EXIT = 6,
+  KFORGE_ECHO = 7,  // answered at once: how long does a message take?
   KFORGE_DONE = 10,
   KFORGE_ERROR = 11,  // payload: text; the contender cannot serve (missing symbol, unsupported operator)
   KFORGE_FAULT = 12,  // payload: KforgeFault

@@ -86,6 +86,7 @@ class TimedJudge {
   std::optional<InputMemory> memory_;
   std::vector<std::unique_ptr<Contender>> owned_;   // the candidate first
   std::optional<InputMemory> fresh_memory_;
+  std::unique_ptr<Contender> echo_;                 // tells what a message takes
   std::unique_ptr<Contender> fresh_;                // a second process of the candidate: makes timed calls again
   std::vector<const Rival*> present_;               // rival of owned_[i + 1]
   std::vector<std::string> what_;                   // with the thread count used
@@ -109,7 +110,10 @@ Result<bool> TimedJudge::start_fresh() {
 Result<void> TimedJudge::start_candidate() {
   bool small = MemoryLayout::bytes_per_slot(task_) <= kSmallSlot;
   KF_TRY(fresh_memory_, InputMemory::create(task_, small ? 8 : 2));
-  auto beside = std::async(std::launch::async, [this] { return start_fresh(); });
+  auto beside = std::async(std::launch::async, [this]() -> Result<bool> {
+    KF_TRY(echo_, Contender::start_idle(candidate_, context_.load_limit));
+    return start_fresh();
+  });
   auto own = Contender::start(candidate_, task_, *memory_, context_.load_limit);
   KF_TRY([[maybe_unused]] bool both, beside.get());
   KF_TRY(auto started, std::move(own));
@@ -123,6 +127,7 @@ Result<void> TimedJudge::start_candidate() {
     return {};
   }
   owned_.push_back(std::move(*started));
+  options_.timing.echo = echo_.get();
   return {};
 }
 
@@ -291,6 +296,9 @@ void TimedJudge::summarise() {
   findings_.dropped = findings_.rounds - static_cast<int>(kept.size());
   findings_.samples = pick(timed_[0].samples, kept);
   findings_.batch = timed_[0].batch;
+  std::vector<double> messages;
+  for (const Sample& sample : timed_[0].samples) messages.push_back(sample.message_ns);
+  findings_.message_ns = median(messages);
   findings_.ns = median_interval(findings_.samples);
   if (findings_.ns.value > 0)
     findings_.spread = (quantile(findings_.samples, 0.75) - quantile(findings_.samples, 0.25)) / findings_.ns.value;

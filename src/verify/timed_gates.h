@@ -38,6 +38,7 @@ struct TimedFindings {
   std::vector<AbsentRival> absent;
   int rounds = 0;
   std::uint32_t batch = 1;         // calls per sample of the candidate
+  double message_ns = 0;           // taken off the wall time of every batch
   int dropped = 0;                 // rounds dropped because of steal time
   double spread = 0;               // (q3 - q1) / median
   double thread_use = 0;           // cpu time / (wall time * threads)
