@@ -269,7 +269,7 @@ bool TimedJudge::enough() {
     best = median(theirs);
     narrowest = paired_ratio(theirs, own);
   }
-  bool hopeless = best > 0 && narrowest.hi < 0.2;
+  bool hopeless = best > 0 && narrowest.hi < options_.hopeless;
   return hopeless || (narrowest.hi - narrowest.lo) < 0.02 * narrowest.value;
 }
 

@@ -50,6 +50,7 @@ struct TimedFindings {
 struct TimedOptions {
   TimingOptions timing;
   std::uint64_t seed = 0;          // of the timed inputs, drawn after the build
+  double hopeless = 0.2;           // stop early once surely slower than this times the quickest rival
 };
 
 // Records its gates in the verdict; findings mean something only when the verdict has not failed.
