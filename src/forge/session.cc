@@ -2,6 +2,7 @@
 #include "forge/session.h"
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +19,11 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kOracleCacheBytes = std::size_t{4} << 30;
+constexpr milliseconds kLeastLoadLimit{2'000};  // for a sandbox on a busy machine
+
+std::size_t physical_memory() {
+  return static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
 
 // The weighted geometric mean of the cases' ratios against one incumbent, as the headline is over baselines.
 Speedup over_incumbent(const std::vector<CaseOutcome>& cases, const EvalReport& report, std::size_t which) {
@@ -69,7 +75,7 @@ Result<CaseOutcome> JudgingSession::judge_case(std::size_t index, const Candidat
   KF_TRY(auto built, build(candidate, task));
   if (!built) return verdict.fail(built.error()), std::move(outcome);
   outcome.build = *built;
-  if (auto rejected = check_symbols(built->symbols, allowed_imports())) return verdict.fail(*rejected), std::move(outcome);
+  if (auto rejected = symbol_gate(*built)) return verdict.fail(*rejected), std::move(outcome);
   verdict.pass("symbols", fmt::format("imports {} listed names, defines none of the system's", built->imports.size()));
 
   KF_TRY(JudgeContext context, this->context(task, request.fresh_inputs));
@@ -154,10 +160,13 @@ void JudgingSession::begin_report(const JudgeRequest& request, EvalReport& repor
   fill_machine(machine_, report);
 }
 
-std::vector<std::string> JudgingSession::allowed_imports() const {
-  std::vector<std::string> allowed = platform_.allowed_imports;
-  if (options_.allow_libraries) allowed.insert(allowed.end(), platform_.library_imports.begin(), platform_.library_imports.end());
-  return allowed;
+std::optional<Failure> JudgingSession::symbol_gate(const Build& build) const {
+  std::vector<std::string> imports = platform_.allowed_imports, needed = platform_.allowed_needed;
+  if (options_.allow_libraries) {
+    imports.insert(imports.end(), platform_.library_imports.begin(), platform_.library_imports.end());
+    needed.insert(needed.end(), platform_.library_needed.begin(), platform_.library_needed.end());
+  }
+  return check_symbols(build.symbols, imports, needed);
 }
 
 Step<Build> JudgingSession::build(const Candidate& candidate, const BoundTask& task) {
@@ -183,7 +192,7 @@ ContenderSpec JudgingSession::limited(ContenderSpec spec, const BoundTask& task)
   spec.cpus = machine_.cpus;
   spec.limits.wall = std::chrono::hours(1);  // each call has its own limit
   spec.limits.cpu_seconds = 3600;
-  spec.limits.memory_bytes = (std::size_t{6} << 30) + 16 * tensors;
+  spec.limits.memory_bytes = std::min((std::size_t{4} << 30) + 16 * tensors, physical_memory() / 4 * 3);
   spec.limits.processes = static_cast<std::uint64_t>(4 * threads_ + 64);
   return spec;
 }
@@ -203,6 +212,8 @@ Result<JudgeContext> JudgingSession::context(const BoundTask& task, bool fresh_i
   context.threads = threads_;
   context.oracle_cache = &*oracle_cache_;
   context.call_limit = call_limit(task);
+  if (options_.call_limit_seconds > 0)
+    context.load_limit = std::clamp<milliseconds>(context.call_limit, kLeastLoadLimit, context.load_limit);
   context.deterministic = options_.deterministic;
   context.progress = [this](double fraction, std::string_view detail) { progress_->advance(fraction, detail); };
   if (fresh_inputs) {

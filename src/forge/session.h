@@ -100,7 +100,7 @@ class JudgingSession {
   Step<Build> build(const Candidate& candidate, const BoundTask& task);
   Result<NativeProgram> stage(std::string name, const Build& build, const BoundTask& task) const;
   Result<JudgeContext> context(const BoundTask& task, bool fresh_inputs = false);
-  std::vector<std::string> allowed_imports() const;
+  std::optional<Failure> symbol_gate(const Build& build) const;
   // Found, checked and kept when first asked for.
   Result<const std::vector<Rival>*> baselines(std::size_t index, const JudgeContext& context);
 

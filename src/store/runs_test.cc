@@ -1,0 +1,182 @@
+#include "store/runs.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace kforge {
+namespace {
+
+class RunRecordsTest : public testing::Test {
+ protected:
+  TempDir folder_ = *TempDir::create();
+  std::unique_ptr<RunRecords> records_ = *RunRecords::open(folder_.path());
+
+  StoredRun run(std::string id, std::string task = "core/softmax") {
+    StoredRun run;
+    run.id = std::move(id);
+    run.created_at = utc_now();
+    run.task = std::move(task);
+    run.platform = "cpu";
+    run.generator = "mailbox:x";
+    run.options = "{}";
+    run.seed = 0xfedcba9876543210ull;
+    return run;
+  }
+  // As a process that starts after another was killed.
+  void reopen() { records_ = *RunRecords::open(folder_.path()); }
+};
+
+TEST_F(RunRecordsTest, RunIsFoundByIdPrefixAndAsTheLast) {
+  ASSERT_TRUE(records_->begin(run("aaaa1")));
+  ASSERT_TRUE(records_->begin(run("aabb2")));
+  EXPECT_EQ(records_->run("aaaa")->id, "aaaa1");
+  EXPECT_EQ(records_->run("last")->id, "aabb2");
+  EXPECT_EQ(records_->run("last")->seed, 0xfedcba9876543210ull);
+  EXPECT_FALSE(records_->run("aa")) << "two begin with it";
+  EXPECT_FALSE(records_->run("zz"));
+  EXPECT_FALSE(records_->run(""));
+}
+
+TEST_F(RunRecordsTest, EndOfARunIsWrittenOverItsBeginning) {
+  ASSERT_TRUE(records_->begin(run("r")));
+  StoredRun end = *records_->run("r");
+  EXPECT_EQ(end.state, "running");
+  end.state = "finished";
+  end.ended = "target";
+  end.best = 3;
+  end.speedup = 2.5;
+  end.against = "onednn";
+  end.document = R"({"a":1})";
+  ASSERT_TRUE(records_->finish(end));
+  reopen();
+  StoredRun back = *records_->run("r");
+  EXPECT_EQ(back.state, "finished");
+  EXPECT_EQ(back.best, 3);
+  EXPECT_EQ(back.speedup, 2.5);
+  EXPECT_EQ(back.ended, "target");
+  EXPECT_EQ(back.document, R"({"a":1})");
+}
+
+TEST_F(RunRecordsTest, ListsNewestFirstByTaskWithOrWithoutSuite) {
+  ASSERT_TRUE(records_->begin(run("r1")));
+  ASSERT_TRUE(records_->begin(run("r2", "core/relu")));
+  ASSERT_TRUE(records_->begin(run("r3")));
+  auto all = *records_->latest("", 2);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].id, "r3");
+  auto softmax = *records_->latest("softmax", 10);
+  ASSERT_EQ(softmax.size(), 2u);
+  EXPECT_EQ(softmax[1].id, "r1");
+}
+
+TEST_F(RunRecordsTest, AttemptGrowsStepByStep) {
+  ASSERT_TRUE(records_->begin(run("r")));
+  ASSERT_TRUE(records_->save_plan("r", 1, R"({"pass":"functional"})"));
+  EXPECT_FALSE(records_->attempts("r")->at(0).generation);
+  StoredCandidate program{"cafe", "model m attempt 1", {{"kernel.cc", "int x;"}}};
+  ASSERT_TRUE(records_->save_generation("r", 1, R"({"change":"first"})", &program));
+  reopen();
+  auto attempts = *records_->attempts("r");
+  ASSERT_EQ(attempts.size(), 1u);
+  EXPECT_EQ(attempts[0].generation, R"({"change":"first"})");
+  EXPECT_EQ(attempts[0].candidate, "cafe");
+  EXPECT_EQ(records_->candidate("cafe")->files[0].content, "int x;");
+  EXPECT_FALSE(attempts[0].verdict);
+  ASSERT_TRUE(records_->save_verdict("r", 1, R"({"outcome":"passed"})", "", 12.5));
+  attempts = *records_->attempts("r");
+  EXPECT_EQ(attempts[0].verdict, R"({"outcome":"passed"})");
+  EXPECT_EQ(attempts[0].clock, 12.5);
+}
+
+TEST_F(RunRecordsTest, AttemptWithoutAProgram) {
+  ASSERT_TRUE(records_->begin(run("r")));
+  ASSERT_TRUE(records_->save_plan("r", 1, "{}"));
+  ASSERT_TRUE(records_->save_generation("r", 1, "{}", nullptr));
+  EXPECT_EQ(records_->attempts("r")->at(0).candidate, "");
+}
+
+TEST_F(RunRecordsTest, AdviceComesWithItsAttemptAndItsEffectIsKept) {
+  ASSERT_TRUE(records_->begin(run("r")));
+  ASSERT_TRUE(records_->save_plan("r", 2, "{}"));
+  ASSERT_TRUE(records_->save_advice("r", 2, {"tile", "rules", R"({"tag":"tile"})", 1.5}));
+  ASSERT_TRUE(records_->save_gain("r", 2, 1.2));
+  EXPECT_EQ(records_->attempts("r")->at(0).advice, R"({"tag":"tile"})");
+}
+
+TEST_F(RunRecordsTest, ProfilesHoldAnyBytes) {
+  ASSERT_TRUE(records_->begin(run("r")));
+  EXPECT_FALSE(*records_->profile("r", 1));
+  std::string bytes("\x00\xff png", 6);
+  ASSERT_TRUE(records_->save_profile("r", 1, bytes));
+  EXPECT_EQ(**records_->profile("r", 1), bytes);
+}
+
+TEST_F(RunRecordsTest, ReceivedReplyIsFoundAgain) {
+  ASSERT_TRUE(records_->begin(run("r")));
+  CallKey key{"generator", 1, 0};
+  EXPECT_FALSE(*records_->received("r", key));
+  EXPECT_EQ(*records_->begin_call("r", key, "m", "a prompt of some length"), 0);
+  StoredCall call;
+  call.key = key;
+  call.model = "m";
+  call.state = "received";
+  call.ended = "complete";
+  call.reply = "the kernel";
+  call.input_tokens = 100;
+  call.output_tokens = 20;
+  call.dollars = 0.25;
+  ASSERT_TRUE(records_->end_call("r", call));
+  reopen();
+  auto back = *records_->received("r", key);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->reply, "the kernel");
+  EXPECT_EQ(back->output_tokens, 20);
+  EXPECT_EQ(back->dollars, 0.25);
+  EXPECT_FALSE(*records_->received("r", {"generator", 1, 1}));
+  EXPECT_FALSE(*records_->received("r", {"analyst", 1, 0}));
+}
+
+TEST_F(RunRecordsTest, CallCutByADeathIsLostAndAskedAgainAsANewTake) {
+  ASSERT_TRUE(records_->begin(run("r")));
+  CallKey key{"generator", 1, 0};
+  ASSERT_TRUE(records_->begin_call("r", key, "m", std::string(400, 'x')));
+  reopen();
+  EXPECT_FALSE(*records_->received("r", key));
+  auto calls = *records_->calls("r");
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_EQ(calls[0].state, "lost");
+  EXPECT_EQ(calls[0].input_tokens, 100) << "an estimate of what it cost";
+  EXPECT_EQ(*records_->begin_call("r", key, "m", "x"), 1);
+}
+
+TEST_F(RunRecordsTest, CallsFromManyThreads) {
+  ASSERT_TRUE(records_->begin(run("r")));
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([this, i] {
+      CallKey key{"generator", i, 0};
+      ASSERT_TRUE(records_->begin_call("r", key, "m", "prompt"));
+      StoredCall call;
+      call.key = key;
+      call.state = "received";
+      call.reply = fmt::format("reply {}", i);
+      ASSERT_TRUE(records_->end_call("r", call));
+    });
+  threads.clear();
+  for (int i = 0; i < 8; ++i) EXPECT_EQ((*records_->received("r", {"generator", i, 0}))->reply, fmt::format("reply {}", i));
+}
+
+TEST_F(RunRecordsTest, RemembersWhatWonAndWhatWasTuned) {
+  EXPECT_FALSE(*records_->winner("gemm/f32", "cpu", "m1", "fp32"));
+  ASSERT_TRUE(records_->save_winner("gemm/f32", "cpu", "m1", "fp32", {"[1]", "r", 5}));
+  ASSERT_TRUE(records_->save_winner("gemm/f32", "cpu", "m1", "fp32", {"[2]", "s", 4}));
+  EXPECT_EQ((*records_->winner("gemm/f32", "cpu", "m1", "fp32"))->schedule, "[2]");
+  EXPECT_FALSE(*records_->winner("gemm/f32", "cpu", "m2", "fp32"));
+  ASSERT_TRUE(records_->save_tuning("cafe", "k", "m1", "{}"));
+  EXPECT_EQ(**records_->tuning("cafe", "k", "m1"), "{}");
+  EXPECT_FALSE(*records_->tuning("cafe", "k2", "m1"));
+}
+
+}  // namespace
+}  // namespace kforge
