@@ -1,5 +1,5 @@
-// `kforge eval`: one kernel goes in, an honest verdict comes out. The path of a candidate through the gates is in
-// session.cc, in the order in which it happens.
+// `kforge eval`: one kernel goes in, an honest verdict comes out. The path of a candidate through the gates
+// is in session.cc, in the order in which it happens.
 #pragma once
 
 #include <filesystem>

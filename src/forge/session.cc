@@ -1,4 +1,5 @@
-// The path of a candidate through the gates, in the order in which it happens: judge() is the table of contents.
+// The path of a candidate through the gates, in the order in which it happens: judge() is the table of
+// contents.
 #include "forge/session.h"
 
 #include <fmt/ranges.h>
@@ -22,7 +23,8 @@ constexpr std::size_t kOracleCacheBytes = std::size_t{4} << 30;
 constexpr milliseconds kLeastLoadLimit{2'000};  // for a sandbox on a busy machine
 
 std::size_t physical_memory() {
-  return static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 // The weighted geometric mean of the cases' ratios against one incumbent, as the headline is over baselines.
@@ -36,16 +38,19 @@ Speedup over_incumbent(const std::vector<CaseOutcome>& cases, const EvalReport& 
     hi += weight * std::log(ratio.hi);
     weights += weight;
   }
-  return {std::exp(value / weights), std::exp(lo / weights), std::exp(hi / weights), cases.front().incumbents[which].name};
+  return {std::exp(value / weights), std::exp(lo / weights), std::exp(hi / weights),
+          cases.front().incumbents[which].name};
 }
 
 }  // namespace
 
 JudgingSession::~JudgingSession() = default;
 
-// --- the table of contents -------------------------------------------------------------------------------------
+// --- the table of contents
+// -------------------------------------------------------------------------------------
 
-Result<Judgement> JudgingSession::judge(const std::expected<Candidate, Failure>& program, const JudgeRequest& request) {
+Result<Judgement> JudgingSession::judge(const std::expected<Candidate, Failure>& program,
+                                        const JudgeRequest& request) {
   Judgement judgement;
   begin_report(request, judgement.report);
   if (!program) {
@@ -65,8 +70,8 @@ Result<Judgement> JudgingSession::judge(const std::expected<Candidate, Failure>&
   return judgement;
 }
 
-Result<CaseOutcome> JudgingSession::judge_case(std::size_t index, const Candidate& candidate, const JudgeRequest& request,
-                                               EvalReport& report) {
+Result<CaseOutcome> JudgingSession::judge_case(std::size_t index, const Candidate& candidate,
+                                               const JudgeRequest& request, EvalReport& report) {
   CaseOutcome outcome;
   Verdict& verdict = outcome.verdict;
   const BoundTask& task = bound(index);
@@ -76,7 +81,8 @@ Result<CaseOutcome> JudgingSession::judge_case(std::size_t index, const Candidat
   if (!built) return verdict.fail(built.error()), std::move(outcome);
   outcome.build = *built;
   if (auto rejected = symbol_gate(*built)) return verdict.fail(*rejected), std::move(outcome);
-  verdict.pass("symbols", fmt::format("imports {} listed names, defines none of the system's", built->imports.size()));
+  verdict.pass("symbols",
+               fmt::format("imports {} listed names, defines none of the system's", built->imports.size()));
 
   KF_TRY(JudgeContext context, this->context(task, request.fresh_inputs));
   report.seeds.push_back({"check", context.secret});
@@ -86,7 +92,8 @@ Result<CaseOutcome> JudgingSession::judge_case(std::size_t index, const Candidat
     auto timer = stopwatch_.measure("checks");
     KF_TRY_VOID(judge_values(context, program.spec, verdict));
     if (!verdict.failed()) KF_TRY_VOID(judge_calibration(context, verdict));
-    if (!verdict.failed() && candidate.claims_general()) KF_TRY_VOID(judge_generality(candidate, report, verdict));
+    if (!verdict.failed() && candidate.claims_general())
+      KF_TRY_VOID(judge_generality(candidate, report, verdict));
   }
   stopwatch_.add("oracle", verdict.oracle_seconds);
   if (verdict.failed() || request.check_only) return outcome;
@@ -97,9 +104,11 @@ Result<CaseOutcome> JudgingSession::judge_case(std::size_t index, const Candidat
   return outcome;
 }
 
-// --- the steps --------------------------------------------------------------------------------------------------
+// --- the steps
+// --------------------------------------------------------------------------------------------------
 
-Result<std::unique_ptr<JudgingSession>> JudgingSession::open(const SessionOptions& options, Progress& progress) {
+Result<std::unique_ptr<JudgingSession>> JudgingSession::open(const SessionOptions& options,
+                                                             Progress& progress) {
   std::unique_ptr<JudgingSession> session(new JudgingSession(options, progress));
   KF_TRY_VOID(session->open_all());
   return session;
@@ -108,7 +117,8 @@ Result<std::unique_ptr<JudgingSession>> JudgingSession::open(const SessionOption
 Result<void> JudgingSession::open_all() {
   auto policy = policy_from_name(options_.precision);
   if (!policy)
-    return fail_with_remedy("use one of fp32, high, bf16, fp16", fmt::format("there is no precision policy '{}'", options_.precision));
+    return fail_with_remedy("use one of fp32, high, bf16, fp16",
+                            fmt::format("there is no precision policy '{}'", options_.precision));
   policy_ = *policy;
   if (!options_.python.empty() && !fs::exists(options_.python))
     return fail_with_remedy("name a Python that has onnxruntime or torch, or leave --python out",
@@ -117,16 +127,19 @@ Result<void> JudgingSession::open_all() {
   KF_TRY(task_, load_task(options_.task));
   KF_TRY(platform_, load_platform(options_.platform));
   if (platform_.kind != "native")
-    return fail("platform {} is of kind {}, which this version of KForge cannot judge", platform_.name, platform_.kind);
+    return fail("platform {} is of kind {}, which this version of KForge cannot judge", platform_.name,
+                platform_.kind);
   KF_TRY(machine_, describe_machine());
   threads_ = options_.threads > 0 ? options_.threads : machine_.threads();
   if (threads_ > machine_.threads())
-    return fail_with_remedy(fmt::format("use --threads {} or less", machine_.threads()),
-                            fmt::format("{} threads were asked for, and {} cpus are allowed", threads_, machine_.threads()));
+    return fail_with_remedy(
+        fmt::format("use --threads {} or less", machine_.threads()),
+        fmt::format("{} threads were asked for, and {} cpus are allowed", threads_, machine_.threads()));
   machine_.cpus.resize(static_cast<std::size_t>(threads_));
   if (options_.sandbox) {
     tier_ = *options_.sandbox;
-    if (auto why = tier_unavailable(tier_)) return fail("the sandbox {} does not work here: {}", name_of(tier_), *why);
+    if (auto why = tier_unavailable(tier_))
+      return fail("the sandbox {} does not work here: {}", name_of(tier_), *why);
   } else {
     KF_TRY(tier_, strongest_tier());
   }
@@ -179,7 +192,8 @@ Step<Build> JudgingSession::build(const Candidate& candidate, const BoundTask& t
 }
 
 milliseconds JudgingSession::call_limit(const BoundTask& task) const {
-  if (options_.call_limit_seconds > 0) return milliseconds(static_cast<long>(options_.call_limit_seconds * 1e3));
+  if (options_.call_limit_seconds > 0)
+    return milliseconds(static_cast<long>(options_.call_limit_seconds * 1e3));
   // A naive program may be a thousand times off the roofline of a small machine (20 GFLOP/s, 5 GB/s).
   double roofline_seconds = std::max(task.cost.flops / 20e9, task.cost.unfused_bytes / 5e9);
   return milliseconds(static_cast<long>(std::clamp(1000 * roofline_seconds, 10.0, 120.0) * 1e3));
@@ -197,7 +211,8 @@ ContenderSpec JudgingSession::limited(ContenderSpec spec, const BoundTask& task)
   return spec;
 }
 
-Result<NativeProgram> JudgingSession::stage(std::string name, const Build& build, const BoundTask& task) const {
+Result<NativeProgram> JudgingSession::stage(std::string name, const Build& build,
+                                            const BoundTask& task) const {
   KF_TRY(NativeProgram program, stage_native(std::move(name), build.artefact, tier_));
   program.spec.env = platform_.sandbox.env;
   program.spec = limited(std::move(program.spec), task);
@@ -215,14 +230,17 @@ Result<JudgeContext> JudgingSession::context(const BoundTask& task, bool fresh_i
   if (options_.call_limit_seconds > 0)
     context.load_limit = std::clamp<milliseconds>(context.call_limit, kLeastLoadLimit, context.load_limit);
   context.deterministic = options_.deterministic;
-  context.progress = [this](double fraction, std::string_view detail) { progress_->advance(fraction, detail); };
+  context.progress = [this](double fraction, std::string_view detail) {
+    progress_->advance(fraction, detail);
+  };
   if (fresh_inputs) {
     context.secret = random_seed();
   } else if (store_) {
     KF_TRY(CheckSecret secret, store_->take_check_secret(task.key()));
     context.secret = secret.seed;
   } else {
-    auto own = std::ranges::find(cases_, &task, [](const ShapeState& shape) -> const BoundTask* { return shape.task.get(); });
+    auto own = std::ranges::find(
+        cases_, &task, [](const ShapeState& shape) -> const BoundTask* { return shape.task.get(); });
     context.secret = own == cases_.end() ? random_seed() : own->secret;
   }
   return context;
@@ -232,16 +250,20 @@ Result<void> JudgingSession::judge_calibration(const JudgeContext& context, Verd
   KF_TRY(Calibration calibration, calibrate(context));
   if (calibration.vacuous()) {
     verdict.flags.push_back("vacuous");
-    verdict.flag("calibration", fmt::format("the task is vacuous: {} would pass too", calibration.passing.front()));
+    verdict.flag("calibration",
+                 fmt::format("the task is vacuous: {} would pass too", calibration.passing.front()));
   } else {
-    verdict.pass("calibration", fmt::format("programs that do nothing fail; the nearest ({}) is {:.3g} times outside the bound",
-                                            calibration.closest_name, calibration.closest));
+    verdict.pass(
+        "calibration",
+        fmt::format("programs that do nothing fail; the nearest ({}) is {:.3g} times outside the bound",
+                    calibration.closest_name, calibration.closest));
   }
   return {};
 }
 
 // Gate 12: a program that claims any shape is built for others too, one of which no file names.
-Result<void> JudgingSession::judge_generality(const Candidate& candidate, EvalReport& report, Verdict& verdict) {
+Result<void> JudgingSession::judge_generality(const Candidate& candidate, EvalReport& report,
+                                              Verdict& verdict) {
   std::uint64_t seed = random_seed();
   std::string judged;
   for (std::string_view set : {"small", "odd", "hidden"}) {
@@ -261,10 +283,12 @@ Result<void> JudgingSession::judge_generality(const Candidate& candidate, EvalRe
     verdict.oracle_seconds += other.oracle_seconds;
     if (other.failed()) {
       std::string dims;
-      for (const auto& [name, value] : task.shape_case.dims) dims += fmt::format("{}{}={}", dims.empty() ? "" : " ", name, value);
-      verdict.fail(Rejected{"generality",
-                            fmt::format("claims any shape, but fails on {} ({}): {}", set, dims, reason_text(*other.failure)),
-                            std::string(evidence_json(*other.failure))});
+      for (const auto& [name, value] : task.shape_case.dims)
+        dims += fmt::format("{}{}={}", dims.empty() ? "" : " ", name, value);
+      verdict.fail(Rejected{
+          "generality",
+          fmt::format("claims any shape, but fails on {} ({}): {}", set, dims, reason_text(*other.failure)),
+          std::string(evidence_json(*other.failure))});
       return {};
     }
     judged += fmt::format("{}{}", judged.empty() ? "" : ", ", set);
@@ -282,8 +306,9 @@ Result<const Peaks*> JudgingSession::peaks() {
   return &*peaks_;
 }
 
-Result<void> JudgingSession::time(std::size_t index, const JudgeContext& context, const ContenderSpec& program,
-                                  const JudgeRequest& request, EvalReport& report, CaseOutcome& outcome) {
+Result<void> JudgingSession::time(std::size_t index, const JudgeContext& context,
+                                  const ContenderSpec& program, const JudgeRequest& request,
+                                  EvalReport& report, CaseOutcome& outcome) {
   KF_TRY_VOID(peaks());
   std::vector<Rival> rivals;
   std::vector<NativeProgram> staged;
@@ -292,14 +317,18 @@ Result<void> JudgingSession::time(std::size_t index, const JudgeContext& context
     auto timer = stopwatch_.measure("baselines");
     KF_TRY(const std::vector<Rival>* all, baselines(index, context));
     for (const Rival& rival : *all)
-      if (!request.fastest_baseline_only || cases_[index].fastest.empty() || rival.name == cases_[index].fastest)
+      if (!request.fastest_baseline_only || cases_[index].fastest.empty() ||
+          rival.name == cases_[index].fastest)
         rivals.push_back(rival);
-    report.absent_baselines.insert(report.absent_baselines.end(), cases_[index].absent.begin(), cases_[index].absent.end());
+    report.absent_baselines.insert(report.absent_baselines.end(), cases_[index].absent.begin(),
+                                   cases_[index].absent.end());
     report.notes.insert(report.notes.end(), cases_[index].notes.begin(), cases_[index].notes.end());
     for (std::size_t i = 0; i < request.incumbents.size(); ++i) {
       std::string name = fmt::format("incumbent {}", i + 1);
       KF_TRY(auto built, build(*request.incumbents[i], bound(index)));
-      if (!built) return fail("a program that was verified before does not compile any more: {}", reason_text(built.error()));
+      if (!built)
+        return fail("a program that was verified before does not compile any more: {}",
+                    reason_text(built.error()));
       KF_TRY(NativeProgram native, stage(name, *built, bound(index)));
       rivals.push_back({name, "the best program so far", native.spec, false});
       staged.push_back(std::move(native));
@@ -322,7 +351,8 @@ Result<void> JudgingSession::time(std::size_t index, const JudgeContext& context
   stopwatch_.add("spins", findings.spin_seconds);
   for (std::size_t i = 0; i < request.incumbents.size() && !outcome.verdict.failed(); ++i) {
     auto own = std::ranges::find(findings.rivals, fmt::format("incumbent {}", i + 1), &RivalTimes::name);
-    if (own == findings.rivals.end()) return fail("a program that was verified before failed when it was timed again");
+    if (own == findings.rivals.end())
+      return fail("a program that was verified before failed when it was timed again");
     outcome.incumbents.push_back(*own);
     findings.rivals.erase(own);
   }
@@ -358,8 +388,14 @@ Result<void> JudgingSession::save(const std::expected<Candidate, Failure>& progr
     stored.candidate = report.kernel_hash;
     if (report.build && !judgement.cases.empty() && judgement.cases.back().build) {
       const Build& build = *judgement.cases.back().build;
-      StoredBuild record{report.kernel_hash, platform_.name, report.task_hash, build.march,
-                         fmt::format("{}", fmt::join(build.command, " ")), build.log, build.seconds, build.from_cache,
+      StoredBuild record{report.kernel_hash,
+                         platform_.name,
+                         report.task_hash,
+                         build.march,
+                         fmt::format("{}", fmt::join(build.command, " ")),
+                         build.log,
+                         build.seconds,
+                         build.from_cache,
                          build.artefact};
       KF_TRY(stored.build, store_->save_build(record));
     }

@@ -1,5 +1,5 @@
-// A judging session: task, platform, machine, store and baselines opened once, then any number of candidates judged
-// by the same gates. `kforge eval` is a session of one; `kforge forge` keeps one open for a whole run.
+// A judging session: task, platform, machine, store and baselines opened once, then any number of candidates
+// judged by the same gates. `kforge eval` is a session of one; `kforge forge` keeps one open for a whole run.
 #pragma once
 
 #include <expected>
@@ -27,41 +27,41 @@
 namespace kforge {
 
 struct SessionOptions {
-  std::string task;                        // name or path
-  std::string platform = "cpu";            // --on
-  std::string precision = "fp32";          // --precision
-  std::string shape_set = "bench";         // --shapes
-  bool cold = true;                        // --cache cold|warm
-  int threads = 0;                         // --threads; 0: all allowed
-  std::vector<std::string> baselines;      // --baseline: names, NAME=FILE, or "none"; empty: every one present
-  std::filesystem::path python;            // --python
-  bool deterministic = false;              // --deterministic
-  bool allow_libraries = false;            // --allow-libraries
-  std::string march;                       // --march: flag set by name; empty: the best that runs here
-  std::optional<SandboxTier> sandbox;      // --sandbox; nothing: the strongest that works
-  double call_limit_seconds = 0;           // --timeout for one call; 0: from the size of the task
-  bool use_build_cache = true;             // --no-build-cache
-  bool store = true;                       // --no-store: nothing is written
+  std::string task;                    // name or path
+  std::string platform = "cpu";        // --on
+  std::string precision = "fp32";      // --precision
+  std::string shape_set = "bench";     // --shapes
+  bool cold = true;                    // --cache cold|warm
+  int threads = 0;                     // --threads; 0: all allowed
+  std::vector<std::string> baselines;  // --baseline: names, NAME=FILE, or "none"; empty: every one present
+  std::filesystem::path python;        // --python
+  bool deterministic = false;          // --deterministic
+  bool allow_libraries = false;        // --allow-libraries
+  std::string march;                   // --march: flag set by name; empty: the best that runs here
+  std::optional<SandboxTier> sandbox;  // --sandbox; nothing: the strongest that works
+  double call_limit_seconds = 0;       // --timeout for one call; 0: from the size of the task
+  bool use_build_cache = true;         // --no-build-cache
+  bool store = true;                   // --no-store: nothing is written
 };
 
 // How far a candidate is judged, and against whom it is timed.
 struct JudgeRequest {
-  std::string kernel_path;                    // as the user gave it; only written into the report
-  bool check_only = false;                    // value gates only
-  std::vector<const Candidate*> incumbents;   // timed beside the baselines; each was verified before
-  bool fastest_baseline_only = false;         // the others once it is known which one is the fastest
-  bool fresh_inputs = false;                  // check inputs from a seed drawn now (confirmation)
-  int rounds = 0;                             // exactly this many; 0: until the interval is narrow
-  double seconds = 4;                         // time for rounds, after the least number of them
-  double hopeless = 0.2;                      // stop early once surely slower than this times the quickest rival
+  std::string kernel_path;                   // as the user gave it; only written into the report
+  bool check_only = false;                   // value gates only
+  std::vector<const Candidate*> incumbents;  // timed beside the baselines; each was verified before
+  bool fastest_baseline_only = false;        // the others once it is known which one is the fastest
+  bool fresh_inputs = false;                 // check inputs from a seed drawn now (confirmation)
+  int rounds = 0;                            // exactly this many; 0: until the interval is narrow
+  double seconds = 4;                        // time for rounds, after the least number of them
+  double hopeless = 0.2;  // stop early once surely slower than this times the quickest rival
 };
 
 // One shape case of one candidate, judged.
 struct CaseOutcome {
   Verdict verdict;
   std::optional<Build> build;
-  std::optional<TimedFindings> times;        // baselines only
-  std::vector<RivalTimes> incumbents;        // by JudgeRequest::incumbents
+  std::optional<TimedFindings> times;  // baselines only
+  std::vector<RivalTimes> incumbents;  // by JudgeRequest::incumbents
   std::optional<RooflinePosition> roofline;
 };
 
@@ -110,11 +110,12 @@ class JudgingSession {
     std::optional<std::vector<Rival>> rivals;
     std::vector<AbsentBaselineNote> absent;
     std::vector<std::string> notes;
-    std::string fastest;      // name of the baseline that was the fastest so far
+    std::string fastest;       // name of the baseline that was the fastest so far
     std::uint64_t secret = 0;  // of a session without a store
   };
 
-  JudgingSession(const SessionOptions& options, Progress& progress) : options_(options), progress_(&progress) {}
+  JudgingSession(const SessionOptions& options, Progress& progress)
+      : options_(options), progress_(&progress) {}
   Result<void> open_all();
   void begin_report(const JudgeRequest& request, EvalReport& report) const;
   Result<CaseOutcome> judge_case(std::size_t index, const Candidate& candidate, const JudgeRequest& request,

@@ -1,4 +1,5 @@
-// The baselines of a session: found once per shape case, each through the value gates, kept for every candidate.
+// The baselines of a session: found once per shape case, each through the value gates, kept for every
+// candidate.
 #include "forge/baseline_gates.h"
 #include "forge/session.h"
 
@@ -12,8 +13,8 @@ Result<const std::vector<Rival>*> JudgingSession::baselines(std::size_t index, c
   return &*shape.rivals;
 }
 
-Result<Rival> JudgingSession::user_rival(const std::string& name, const std::string& file, const BoundTask& task,
-                                         const JudgeContext& context) {
+Result<Rival> JudgingSession::user_rival(const std::string& name, const std::string& file,
+                                         const BoundTask& task, const JudgeContext& context) {
   KF_TRY(auto source, read_candidate(file, platform_.files));
   if (!source) return fail("--baseline {}: {}", name, reason_text(source.error()));
   BuildOptions options{tier_, options_.march, options_.use_build_cache, true};
@@ -22,7 +23,8 @@ Result<Rival> JudgingSession::user_rival(const std::string& name, const std::str
   KF_TRY(NativeProgram program, stage(name, *built, task));
   KF_TRY(auto failed_gate, gates_of_baseline(context, program.spec, "", nullptr));
   if (failed_gate) return fail("--baseline {} does not compute the task: {}", name, *failed_gate);
-  Rival rival{name, fmt::format("the user's kernel {}", fs::path(file).filename().string()), program.spec, true};
+  Rival rival{name, fmt::format("the user's kernel {}", fs::path(file).filename().string()), program.spec,
+              true};
   user_programs_.push_back(std::move(program));
   return rival;
 }
@@ -41,18 +43,22 @@ Result<std::vector<Rival>> JudgingSession::gather_rivals(ShapeState& shape, cons
       wanted.names.push_back(choice);
       continue;
     }
-    KF_TRY(Rival rival, user_rival(choice.substr(0, equals), choice.substr(equals + 1), *shape.task, context));
+    KF_TRY(Rival rival,
+           user_rival(choice.substr(0, equals), choice.substr(equals + 1), *shape.task, context));
     rivals.push_back(std::move(rival));
   }
   if (any) wanted.names.clear();
   if (!any && wanted.names.empty()) return rivals;
   KF_TRY(Baselines found, find_baselines(*shape.task, machine_, wanted, work_.path()));
-  for (const AbsentBaseline& absent : found.absent) shape.absent.push_back({absent.name, absent.reason, absent.remedy});
+  for (const AbsentBaseline& absent : found.absent)
+    shape.absent.push_back({absent.name, absent.reason, absent.remedy});
   for (Baseline& baseline : found.present) {
     progress_->advance(0, "checking baseline " + baseline.name);
     ContenderSpec spec = std::move(baseline.spec);  // trusted: it brings its own limits
     KF_TRY(auto failed_gate, gates_of_baseline(context, spec, baseline.what, &*oracle_cache_));
-    if (failed_gate) shape.notes.push_back(fmt::format("baseline {} fails a gate on this task: {}", baseline.name, *failed_gate));
+    if (failed_gate)
+      shape.notes.push_back(
+          fmt::format("baseline {} fails a gate on this task: {}", baseline.name, *failed_gate));
     rivals.push_back({baseline.name, baseline.what, std::move(spec), true});
   }
   return rivals;

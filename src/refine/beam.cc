@@ -1,5 +1,5 @@
-// beam: the `width` fastest verified programs are each developed one step further; what broke in the last step is
-// mended first. While too little is verified, the free places start from nothing.
+// beam: the `width` fastest verified programs are each developed one step further; what broke in the last
+// step is mended first. While too little is verified, the free places start from nothing.
 #include <algorithm>
 
 #include "refine/strategy.h"
@@ -7,7 +7,9 @@
 namespace kforge {
 namespace {
 
-bool has_child(const History& history, const Trial& trial) { return history.children(trial.attempt.number) > 0; }
+bool has_child(const History& history, const Trial& trial) {
+  return history.children(trial.attempt.number) > 0;
+}
 
 }  // namespace
 
@@ -21,7 +23,8 @@ std::vector<Proposal> propose_beam(const History& history, const StrategySetting
       broken.push_back(&trial);
     }
   }
-  std::ranges::stable_sort(frontier, std::ranges::greater(), [](const Trial* trial) { return worth(trial->attempt); });
+  std::ranges::stable_sort(frontier, std::ranges::greater(),
+                           [](const Trial* trial) { return worth(trial->attempt); });
   if (frontier.size() > width) frontier.resize(width);
 
   std::vector<Proposal> proposals;

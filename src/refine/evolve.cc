@@ -1,5 +1,5 @@
-// evolve: islands, each with the verified programs it has made. A parent is chosen by a small tournament, another
-// program lends its ideas; every few generations an island takes the best of its neighbour as parent.
+// evolve: islands, each with the verified programs it has made. A parent is chosen by a small tournament,
+// another program lends its ideas; every few generations an island takes the best of its neighbour as parent.
 #include <algorithm>
 
 #include "refine/strategy.h"
@@ -34,7 +34,8 @@ std::vector<Proposal> propose_evolve(const History& history, const StrategySetti
     auto salt = static_cast<std::uint64_t>(island);
     const Trial* neighbour = history.best((island + islands - 1) % islands);
     if (next.pass == Pass::kOptimization && !own.empty()) {
-      const Trial* parent = migration && neighbour ? neighbour : tournament(own, chance(settings, history, 2 * salt));
+      const Trial* parent =
+          migration && neighbour ? neighbour : tournament(own, chance(settings, history, 2 * salt));
       next.parent = parent->attempt.number;
       const Trial* other = tournament(own, chance(settings, history, 2 * salt + 1));
       if (other != parent) next.inspiration = other->attempt.number;

@@ -31,7 +31,8 @@ int History::failures_in_a_row(const Trial& trial) const {
 }
 
 int History::children(int number) const {
-  return static_cast<int>(std::ranges::count(trials, number, [](const Trial& trial) { return trial.proposal.parent; }));
+  return static_cast<int>(
+      std::ranges::count(trials, number, [](const Trial& trial) { return trial.proposal.parent; }));
 }
 
 }  // namespace kforge

@@ -40,7 +40,8 @@ struct History {
   int children(int number) const;
 };
 
-// The figure by which verified attempts are ranked: larger is faster. Over the fastest baseline where there is one.
+// The figure by which verified attempts are ranked: larger is faster. Over the fastest baseline where there
+// is one.
 double worth(const Attempt& attempt);
 
 }  // namespace kforge

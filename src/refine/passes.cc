@@ -11,17 +11,18 @@ constexpr Pass kF = Pass::kFunctional, kO = Pass::kOptimization;
 constexpr Transition kTable[] = {
     // pass  verified  event             repairs   next  from            repairs
     //       before                      left
-    {kF, false, Event::kFailed, true, kF, From::kLast, Repairs::kCount},       // mend it
-    {kF, false, Event::kFailed, false, kF, From::kNothing, Repairs::kReset},   // hopeless: start over
-    {kF, false, Event::kVerified, kAny, kO, From::kBest, Repairs::kReset},     // right at last: make it fast
+    {kF, false, Event::kFailed, true, kF, From::kLast, Repairs::kCount},      // mend it
+    {kF, false, Event::kFailed, false, kF, From::kNothing, Repairs::kReset},  // hopeless: start over
+    {kF, false, Event::kVerified, kAny, kO, From::kBest, Repairs::kReset},    // right at last: make it fast
     {kF, false, Event::kBetter, kAny, kO, From::kBest, Repairs::kReset},
     {kF, true, Event::kFailed, true, kF, From::kLast, Repairs::kCount},
-    {kF, true, Event::kFailed, false, kO, From::kBest, Repairs::kReset},       // back to the best parent
-    {kF, true, Event::kVerified, kAny, kO, From::kBest, Repairs::kReset},      // repaired, but no gain
+    {kF, true, Event::kFailed, false, kO, From::kBest, Repairs::kReset},   // back to the best parent
+    {kF, true, Event::kVerified, kAny, kO, From::kBest, Repairs::kReset},  // repaired, but no gain
     {kF, true, Event::kBetter, kAny, kO, From::kBest, Repairs::kReset},
-    {kO, kAny, Event::kFailed, true, kF, From::kLast, Repairs::kCount},        // broke: mend it first
-    {kO, kAny, Event::kFailed, false, kO, From::kBest, Repairs::kReset},       // no repairs allowed at all
-    {kO, kAny, Event::kVerified, kAny, kO, From::kBest, Repairs::kReset},      // slower: the best stays the parent
+    {kO, kAny, Event::kFailed, true, kF, From::kLast, Repairs::kCount},   // broke: mend it first
+    {kO, kAny, Event::kFailed, false, kO, From::kBest, Repairs::kReset},  // no repairs allowed at all
+    {kO, kAny, Event::kVerified, kAny, kO, From::kBest,
+     Repairs::kReset},  // slower: the best stays the parent
     {kO, kAny, Event::kBetter, kAny, kO, From::kBest, Repairs::kReset},
 };
 

@@ -5,11 +5,15 @@ namespace {
 
 std::string instruction_of(const Plan& plan, const Proposal& proposal) {
   if (plan.pass == Pass::kFunctional) {
-    if (!plan.last) return plan.history.empty() ? "Write the first version: right before fast." : "The earlier attempts led nowhere. Start again from nothing, another way.";
+    if (!plan.last)
+      return plan.history.empty()
+                 ? "Write the first version: right before fast."
+                 : "The earlier attempts led nowhere. Start again from nothing, another way.";
     return "Mend the program: find the cause of what went wrong and change no more than that needs.";
   }
   if (proposal.inspiration >= 0)
-    return fmt::format("Make the program faster; take what is good in attempt {} into it.", proposal.inspiration);
+    return fmt::format("Make the program faster; take what is good in attempt {} into it.",
+                       proposal.inspiration);
   return "Make the program faster by the one change recommended. Keep everything else as it is.";
 }
 

@@ -69,7 +69,8 @@ Proposal improvement_of(const Trial& verified) {
 
 std::uint64_t chance(const StrategySettings& settings, const History& history, std::uint64_t salt) {
   // splitmix64 over everything it depends on.
-  std::uint64_t x = settings.seed + 0x9e3779b97f4a7c15ull * (history.trials.size() + 1) + 0xd1b54a32d192ed03ull * (salt + 1);
+  std::uint64_t x = settings.seed + 0x9e3779b97f4a7c15ull * (history.trials.size() + 1) +
+                    0xd1b54a32d192ed03ull * (salt + 1);
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
   return x ^ (x >> 31);

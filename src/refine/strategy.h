@@ -13,22 +13,22 @@
 namespace kforge {
 
 struct StrategySettings {
-  int generators = 1;    // agents given
-  int width = 1;         // lanes, beam, islands
-  int repairs = 3;       // failed repairs before the search turns away
-  double epsilon = 0.25; // tree: how often a node is chosen by chance
-  int migrate = 3;       // evolve: generations between migrations
+  int generators = 1;     // agents given
+  int width = 1;          // lanes, beam, islands
+  int repairs = 3;        // failed repairs before the search turns away
+  double epsilon = 0.25;  // tree: how often a node is chosen by chance
+  int migrate = 3;        // evolve: generations between migrations
   std::uint64_t seed = 0;
 };
 
-// The next attempts to make, at least one; all of them may be made at once. Called only when every earlier proposal
-// has been judged.
+// The next attempts to make, at least one; all of them may be made at once. Called only when every earlier
+// proposal has been judged.
 using Strategy = std::vector<Proposal> (*)(const History& history, const StrategySettings& settings);
 
 struct StrategyEntry {
   const char* name;
-  const char* what;      // one line for --help
-  int default_width;     // 0: one lane per generator
+  const char* what;   // one line for --help
+  int default_width;  // 0: one lane per generator
   Strategy propose;
 };
 std::span<const StrategyEntry> all_strategies();

@@ -1,6 +1,6 @@
-// tree: every program tried stays a node that may be taken up again. A few drafts first; then a broken leaf is
-// mended (the debug role), or a verified node is developed (plan and code): the fastest one that has not been
-// developed often, or now and then any one by chance.
+// tree: every program tried stays a node that may be taken up again. A few drafts first; then a broken leaf
+// is mended (the debug role), or a verified node is developed (plan and code): the fastest one that has not
+// been developed often, or now and then any one by chance.
 #include <algorithm>
 
 #include "refine/strategy.h"
@@ -16,7 +16,8 @@ const Trial* broken_leaf(const History& history, const StrategySettings& setting
   std::vector<const Trial*> leaves;
   for (const Trial& trial : history.trials)
     if (!trial.verified() && history.children(trial.attempt.number) == 0 &&
-        history.failures_in_a_row(trial) <= settings.repairs && std::ranges::count(taken, trial.attempt.number) == 0)
+        history.failures_in_a_row(trial) <= settings.repairs &&
+        std::ranges::count(taken, trial.attempt.number) == 0)
       leaves.push_back(&trial);
   return leaves.empty() ? nullptr : leaves[draw % leaves.size()];
 }
@@ -29,9 +30,12 @@ const Trial* node_to_develop(const History& history, const StrategySettings& set
   if (nodes.empty()) return nullptr;
   bool by_chance = static_cast<double>(draw % 1000) < 1000 * settings.epsilon;
   if (by_chance) return nodes[(draw / 1000) % nodes.size()];
-  std::ranges::stable_sort(nodes, std::ranges::greater(), [](const Trial* trial) { return worth(trial->attempt); });
+  std::ranges::stable_sort(nodes, std::ranges::greater(),
+                           [](const Trial* trial) { return worth(trial->attempt); });
   for (const Trial* node : nodes)
-    if (history.children(node->attempt.number) + std::ranges::count(taken, node->attempt.number) < kManyChildren) return node;
+    if (history.children(node->attempt.number) + std::ranges::count(taken, node->attempt.number) <
+        kManyChildren)
+      return node;
   return nodes.front();
 }
 
@@ -40,7 +44,8 @@ const Trial* node_to_develop(const History& history, const StrategySettings& set
 std::vector<Proposal> propose_tree(const History& history, const StrategySettings& settings) {
   std::vector<Proposal> proposals;
   std::vector<int> taken;
-  auto drafts = std::ranges::count(history.trials, -1, [](const Trial& trial) { return trial.proposal.parent; });
+  auto drafts =
+      std::ranges::count(history.trials, -1, [](const Trial& trial) { return trial.proposal.parent; });
   for (int i = 0; i < settings.width; ++i) {
     auto salt = static_cast<std::uint64_t>(2 * i);
     const Trial* broken = broken_leaf(history, settings, chance(settings, history, salt), taken);

@@ -1,5 +1,5 @@
-// Model calls: the question is written down before it is asked, the reply before it is used. And the two small
-// memories of the built-in search: which schedule won, which tunables were tried.
+// Model calls: the question is written down before it is asked, the reply before it is used. And the two
+// small memories of the built-in search: which schedule won, which tunables were tried.
 #include "store/runs.h"
 
 namespace kforge {
@@ -12,7 +12,8 @@ void bind_key(Statement& statement, std::string_view run, const CallKey& key) {
 }
 
 constexpr const char* kCallColumns =
-    "SELECT role, attempt, ordinal, take, model, state, ended, detail, reply, input_tokens, cache_read_tokens, "
+    "SELECT role, attempt, ordinal, take, model, state, ended, detail, reply, input_tokens, "
+    "cache_read_tokens, "
     "cache_write_tokens, output_tokens, estimated, dollars, seconds, tries FROM model_call ";
 
 // Leaves the reply's hash in `reply`.
@@ -38,20 +39,27 @@ StoredCall read_call(const Statement& row) {
 
 }  // namespace
 
-Result<int> RunRecords::begin_call(std::string_view run, const CallKey& key, std::string_view model, std::string_view prompt) {
+Result<int> RunRecords::begin_call(std::string_view run, const CallKey& key, std::string_view model,
+                                   std::string_view prompt) {
   Lock lock(mutex_);
   KF_TRY(std::string hash, store_.save_artefact(prompt));
   KF_TRY(auto transaction, Transaction::begin(database_));
-  KF_TRY(auto query, database_.prepare("SELECT coalesce(max(take) + 1, 0) FROM model_call WHERE run = ? AND role = ? AND "
-                                       "attempt = ? AND ordinal = ?"));
+  KF_TRY(auto query,
+         database_.prepare("SELECT coalesce(max(take) + 1, 0) FROM model_call WHERE run = ? AND role = ? AND "
+                           "attempt = ? AND ordinal = ?"));
   bind_key(query, run, key);
   KF_TRY([[maybe_unused]] bool found, query.step());
   int take = static_cast<int>(query.integer(0));
-  KF_TRY(auto insert, database_.prepare("INSERT INTO model_call(run, role, attempt, ordinal, take, model, state, request, "
-                                        "input_tokens, asked_at) VALUES (?,?,?,?,?,?,'asked',?,?,?)"));
+  KF_TRY(auto insert,
+         database_.prepare("INSERT INTO model_call(run, role, attempt, ordinal, take, model, state, request, "
+                           "input_tokens, asked_at) VALUES (?,?,?,?,?,?,'asked',?,?,?)"));
   bind_key(insert, run, key);
   // Until the service says better: about four letters a token. It stands when the reply is lost.
-  insert.bind(std::int64_t{take}).bind(model).bind(hash).bind(static_cast<std::int64_t>(prompt.size() / 4)).bind(utc_now());
+  insert.bind(std::int64_t{take})
+      .bind(model)
+      .bind(hash)
+      .bind(static_cast<std::int64_t>(prompt.size() / 4))
+      .bind(utc_now());
   KF_TRY_VOID(insert.run());
   KF_TRY_VOID(transaction.commit());
   return take;
@@ -63,26 +71,34 @@ Result<void> RunRecords::end_call(std::string_view run, const StoredCall& call) 
   if (call.state == "received") {
     KF_TRY(reply, store_.save_artefact(call.reply));
   }
-  KF_TRY(auto update, database_.prepare(
-                          "UPDATE model_call SET state = ?, reply = ?, ended = ?, detail = ?, input_tokens = ?, "
-                          "cache_read_tokens = ?, cache_write_tokens = ?, output_tokens = ?, estimated = ?, dollars = ?, "
-                          "seconds = ?, tries = ? WHERE run = ? AND role = ? AND attempt = ? AND ordinal = ? AND take = ?"));
+  KF_TRY(
+      auto update,
+      database_.prepare(
+          "UPDATE model_call SET state = ?, reply = ?, ended = ?, detail = ?, input_tokens = ?, "
+          "cache_read_tokens = ?, cache_write_tokens = ?, output_tokens = ?, estimated = ?, dollars = ?, "
+          "seconds = ?, tries = ? WHERE run = ? AND role = ? AND attempt = ? AND ordinal = ? AND take = ?"));
   update.bind(call.state).bind(reply).bind(call.ended).bind(call.detail).bind(call.input_tokens);
   update.bind(call.cache_read_tokens).bind(call.cache_write_tokens).bind(call.output_tokens);
-  update.bind(std::int64_t{call.estimated}).bind(call.dollars).bind(call.seconds).bind(std::int64_t{call.tries});
+  update.bind(std::int64_t{call.estimated})
+      .bind(call.dollars)
+      .bind(call.seconds)
+      .bind(std::int64_t{call.tries});
   bind_key(update, run, call.key);
   return update.bind(std::int64_t{call.take}).run();
 }
 
 Result<std::optional<StoredCall>> RunRecords::received(std::string_view run, const CallKey& key) {
   Lock lock(mutex_);
-  KF_TRY(auto query, database_.prepare(std::string(kCallColumns) + "WHERE run = ? AND role = ? AND attempt = ? AND ordinal = ? "
-                                                                   "AND state = 'received' ORDER BY take LIMIT 1"));
+  KF_TRY(auto query, database_.prepare(std::string(kCallColumns) +
+                                       "WHERE run = ? AND role = ? AND attempt = ? AND ordinal = ? "
+                                       "AND state = 'received' ORDER BY take LIMIT 1"));
   bind_key(query, run, key);
   KF_TRY(bool found, query.step());
   if (!found) {
-    KF_TRY(auto update, database_.prepare("UPDATE model_call SET state = 'lost', estimated = 1 WHERE run = ? AND role = ? AND "
-                                          "attempt = ? AND ordinal = ? AND state = 'asked'"));
+    KF_TRY(auto update,
+           database_.prepare(
+               "UPDATE model_call SET state = 'lost', estimated = 1 WHERE run = ? AND role = ? AND "
+               "attempt = ? AND ordinal = ? AND state = 'asked'"));
     bind_key(update, run, key);
     KF_TRY_VOID(update.run());
     return std::nullopt;
@@ -94,7 +110,8 @@ Result<std::optional<StoredCall>> RunRecords::received(std::string_view run, con
 
 Result<std::vector<StoredCall>> RunRecords::calls(std::string_view run) {
   Lock lock(mutex_);
-  KF_TRY(auto query, database_.prepare(std::string(kCallColumns) + "WHERE run = ? ORDER BY attempt, role, ordinal, take"));
+  KF_TRY(auto query, database_.prepare(std::string(kCallColumns) +
+                                       "WHERE run = ? ORDER BY attempt, role, ordinal, take"));
   query.bind(run);
   std::vector<StoredCall> calls;
   for (;;) {
@@ -105,18 +122,22 @@ Result<std::vector<StoredCall>> RunRecords::calls(std::string_view run) {
   }
 }
 
-Result<std::optional<RunRecords::Winner>> RunRecords::winner(std::string_view family, std::string_view platform,
-                                                             std::string_view machine, std::string_view precision) {
+Result<std::optional<RunRecords::Winner>> RunRecords::winner(std::string_view family,
+                                                             std::string_view platform,
+                                                             std::string_view machine,
+                                                             std::string_view precision) {
   Lock lock(mutex_);
-  KF_TRY(auto query, database_.prepare("SELECT schedule, run, time_ns FROM winner WHERE family = ? AND platform = ? AND "
-                                       "machine = ? AND precision = ?"));
+  KF_TRY(auto query,
+         database_.prepare("SELECT schedule, run, time_ns FROM winner WHERE family = ? AND platform = ? AND "
+                           "machine = ? AND precision = ?"));
   KF_TRY(bool found, query.bind(family).bind(platform).bind(machine).bind(precision).step());
   if (!found) return std::nullopt;
   return Winner{query.text(0), query.text(1), query.real(2)};
 }
 
-Result<void> RunRecords::save_winner(std::string_view family, std::string_view platform, std::string_view machine,
-                                     std::string_view precision, const Winner& winner) {
+Result<void> RunRecords::save_winner(std::string_view family, std::string_view platform,
+                                     std::string_view machine, std::string_view precision,
+                                     const Winner& winner) {
   Lock lock(mutex_);
   KF_TRY(auto insert, database_.prepare("INSERT OR REPLACE INTO winner VALUES (?,?,?,?,?,?,?,?)"));
   insert.bind(family).bind(platform).bind(machine).bind(precision).bind(winner.schedule);
@@ -126,14 +147,15 @@ Result<void> RunRecords::save_winner(std::string_view family, std::string_view p
 Result<std::optional<std::string>> RunRecords::tuning(std::string_view candidate, std::string_view task_key,
                                                       std::string_view machine) {
   Lock lock(mutex_);
-  KF_TRY(auto query, database_.prepare("SELECT document FROM tuning WHERE candidate = ? AND task_key = ? AND machine = ?"));
+  KF_TRY(auto query, database_.prepare(
+                         "SELECT document FROM tuning WHERE candidate = ? AND task_key = ? AND machine = ?"));
   KF_TRY(bool found, query.bind(candidate).bind(task_key).bind(machine).step());
   if (!found) return std::nullopt;
   return query.text(0);
 }
 
-Result<void> RunRecords::save_tuning(std::string_view candidate, std::string_view task_key, std::string_view machine,
-                                     std::string_view document) {
+Result<void> RunRecords::save_tuning(std::string_view candidate, std::string_view task_key,
+                                     std::string_view machine, std::string_view document) {
   Lock lock(mutex_);
   KF_TRY(auto insert, database_.prepare("INSERT OR REPLACE INTO tuning VALUES (?,?,?,?,?)"));
   return insert.bind(candidate).bind(task_key).bind(machine).bind(document).bind(utc_now()).run();

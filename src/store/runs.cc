@@ -14,14 +14,16 @@ std::optional<std::string_view> null_when_empty(std::string_view text) {
 }
 
 constexpr const char* kRunColumns =
-    "SELECT id, created_at, task, task_hash, shape_set, platform, precision, generator, analyst, strategy, options, "
+    "SELECT id, created_at, task, task_hash, shape_set, platform, precision, generator, analyst, strategy, "
+    "options, "
     "state, ended, result, against, folder, document, seed, best, speedup FROM run ";
 
 StoredRun read_run(const Statement& row) {
   StoredRun run;
-  std::string* texts[] = {&run.id,       &run.created_at, &run.task,   &run.task_hash, &run.shape_set, &run.platform,
-                          &run.precision, &run.generator,  &run.analyst, &run.strategy,  &run.options,   &run.state,
-                          &run.ended,    &run.result,     &run.against, &run.folder,    &run.document};
+  std::string* texts[] = {&run.id,       &run.created_at, &run.task,      &run.task_hash, &run.shape_set,
+                          &run.platform, &run.precision,  &run.generator, &run.analyst,   &run.strategy,
+                          &run.options,  &run.state,      &run.ended,     &run.result,    &run.against,
+                          &run.folder,   &run.document};
   int column = 0;
   for (std::string* text : texts) *text = row.text(column++);
   std::string seed = row.text(column++);
@@ -46,18 +48,23 @@ Result<std::unique_ptr<RunRecords>> RunRecords::open(const std::filesystem::path
 
 Result<void> RunRecords::begin(const StoredRun& run) {
   Lock lock(mutex_);
-  KF_TRY(auto insert, database_.prepare("INSERT INTO run(id, created_at, task, task_hash, shape_set, platform, precision, "
-                                        "generator, analyst, strategy, options, seed, state) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"));
-  for (const std::string* text : {&run.id, &run.created_at, &run.task, &run.task_hash, &run.shape_set, &run.platform,
-                                  &run.precision, &run.generator, &run.analyst, &run.strategy, &run.options})
+  KF_TRY(auto insert,
+         database_.prepare(
+             "INSERT INTO run(id, created_at, task, task_hash, shape_set, platform, precision, "
+             "generator, analyst, strategy, options, seed, state) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"));
+  for (const std::string* text :
+       {&run.id, &run.created_at, &run.task, &run.task_hash, &run.shape_set, &run.platform, &run.precision,
+        &run.generator, &run.analyst, &run.strategy, &run.options})
     insert.bind(*text);
   return insert.bind(fmt::format("{:016x}", run.seed)).bind(run.state).run();
 }
 
 Result<void> RunRecords::finish(const StoredRun& run) {
   Lock lock(mutex_);
-  KF_TRY(auto update, database_.prepare("UPDATE run SET state = ?, ended = ?, best = ?, result = ?, speedup = ?, against = ?, "
-                                        "folder = ?, document = ? WHERE id = ?"));
+  KF_TRY(auto update,
+         database_.prepare(
+             "UPDATE run SET state = ?, ended = ?, best = ?, result = ?, speedup = ?, against = ?, "
+             "folder = ?, document = ? WHERE id = ?"));
   std::optional<std::int64_t> best;
   if (run.best) best = *run.best;
   update.bind(run.state).bind(run.ended).bind(best).bind(null_when_empty(run.result)).bind(run.speedup);
@@ -78,7 +85,8 @@ Result<std::string> RunRecords::full_id(std::string_view id) {
   if (!found || id.empty()) return fail_with_remedy(kRemedy, fmt::format("the store has no run \"{}\"", id));
   std::string full = query.text(0);
   KF_TRY(bool second, query.step());
-  if (second && full != id) return fail_with_remedy(kRemedy, fmt::format("more than one run begins with \"{}\"", id));
+  if (second && full != id)
+    return fail_with_remedy(kRemedy, fmt::format("more than one run begins with \"{}\"", id));
   return full;
 }
 
@@ -93,9 +101,10 @@ Result<StoredRun> RunRecords::run(std::string_view id) {
 
 Result<std::vector<StoredRun>> RunRecords::latest(std::string_view task, std::size_t limit) {
   Lock lock(mutex_);
-  KF_TRY(auto query, database_.prepare(std::string(kRunColumns) +
-                                       "WHERE (?1 = '' OR task = ?1 OR substr(task, instr(task, '/') + 1) = ?1) "
-                                       "ORDER BY id DESC LIMIT ?2"));
+  KF_TRY(auto query,
+         database_.prepare(std::string(kRunColumns) +
+                           "WHERE (?1 = '' OR task = ?1 OR substr(task, instr(task, '/') + 1) = ?1) "
+                           "ORDER BY id DESC LIMIT ?2"));
   query.bind(task).bind(static_cast<std::int64_t>(limit));
   std::vector<StoredRun> runs;
   for (;;) {
@@ -115,23 +124,33 @@ Result<void> RunRecords::save_generation(std::string_view run, int number, std::
                                          const StoredCandidate* candidate) {
   Lock lock(mutex_);
   if (candidate) KF_TRY_VOID(store_.save_candidate(*candidate));
-  KF_TRY(auto update, database_.prepare("UPDATE attempt SET generation = ?, candidate = ? WHERE run = ? AND number = ?"));
+  KF_TRY(auto update,
+         database_.prepare("UPDATE attempt SET generation = ?, candidate = ? WHERE run = ? AND number = ?"));
   update.bind(generation).bind(null_when_empty(candidate ? candidate->hash : ""));
   return update.bind(run).bind(std::int64_t{number}).run();
 }
 
-Result<void> RunRecords::save_verdict(std::string_view run, int number, std::string_view verdict, std::string_view result,
-                                      double clock) {
+Result<void> RunRecords::save_verdict(std::string_view run, int number, std::string_view verdict,
+                                      std::string_view result, double clock) {
   Lock lock(mutex_);
-  KF_TRY(auto update, database_.prepare("UPDATE attempt SET verdict = ?, result = ?, clock = ? WHERE run = ? AND number = ?"));
-  return update.bind(verdict).bind(null_when_empty(result)).bind(clock).bind(run).bind(std::int64_t{number}).run();
+  KF_TRY(auto update,
+         database_.prepare(
+             "UPDATE attempt SET verdict = ?, result = ?, clock = ? WHERE run = ? AND number = ?"));
+  return update.bind(verdict)
+      .bind(null_when_empty(result))
+      .bind(clock)
+      .bind(run)
+      .bind(std::int64_t{number})
+      .run();
 }
 
 Result<std::vector<StoredAttempt>> RunRecords::attempts(std::string_view run) {
   Lock lock(mutex_);
-  KF_TRY(auto query, database_.prepare("SELECT number, plan, generation, attempt.candidate, verdict, result, clock, document "
-                                       "FROM attempt LEFT JOIN advice ON advice.run = attempt.run AND advice.attempt = number "
-                                       "WHERE attempt.run = ? ORDER BY number"));
+  KF_TRY(auto query,
+         database_.prepare(
+             "SELECT number, plan, generation, attempt.candidate, verdict, result, clock, document "
+             "FROM attempt LEFT JOIN advice ON advice.run = attempt.run AND advice.attempt = number "
+             "WHERE attempt.run = ? ORDER BY number"));
   query.bind(run);
   std::vector<StoredAttempt> attempts;
   for (;;) {
@@ -156,8 +175,10 @@ Result<StoredCandidate> RunRecords::candidate(std::string_view hash) {
 
 Result<void> RunRecords::save_advice(std::string_view run, int attempt, const StoredAdvice& advice) {
   Lock lock(mutex_);
-  KF_TRY(auto insert, database_.prepare("INSERT OR REPLACE INTO advice(run, attempt, tag, made_by, expected_gain, document) "
-                                        "VALUES (?,?,?,?,?,?)"));
+  KF_TRY(
+      auto insert,
+      database_.prepare("INSERT OR REPLACE INTO advice(run, attempt, tag, made_by, expected_gain, document) "
+                        "VALUES (?,?,?,?,?,?)"));
   insert.bind(run).bind(std::int64_t{attempt}).bind(advice.tag).bind(advice.by);
   return insert.bind(advice.expected_gain).bind(advice.document).run();
 }
@@ -184,12 +205,14 @@ Result<std::optional<std::string>> RunRecords::profile(std::string_view run, int
   return document;
 }
 
-Result<std::optional<RunRecords::Elsewhere>> RunRecords::best_elsewhere(std::string_view task, std::string_view platform) {
+Result<std::optional<RunRecords::Elsewhere>> RunRecords::best_elsewhere(std::string_view task,
+                                                                        std::string_view platform) {
   Lock lock(mutex_);
   // The fastest where speedups are known; a verified program without one is better than none.
-  KF_TRY(auto query, database_.prepare("SELECT candidate, platform FROM result WHERE task = ? AND platform <> ? AND "
-                                       "outcome = 'passed' AND candidate IS NOT NULL "
-                                       "ORDER BY speedup IS NULL, speedup DESC, id DESC LIMIT 1"));
+  KF_TRY(auto query,
+         database_.prepare("SELECT candidate, platform FROM result WHERE task = ? AND platform <> ? AND "
+                           "outcome = 'passed' AND candidate IS NOT NULL "
+                           "ORDER BY speedup IS NULL, speedup DESC, id DESC LIMIT 1"));
   KF_TRY(bool found, query.bind(task).bind(platform).step());
   if (!found) return std::nullopt;
   return Elsewhere{query.text(0), query.text(1)};

@@ -1,5 +1,5 @@
-// The records of `kforge forge` runs: plans, programs, verdicts, advice and model calls, each written before it is
-// used. A connection of its own with a lock around it, because model calls end on other threads.
+// The records of `kforge forge` runs: plans, programs, verdicts, advice and model calls, each written before
+// it is used. A connection of its own with a lock around it, because model calls end on other threads.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct StoredAttempt {
   std::optional<std::string> verdict;     // JSON; nothing: not judged
   std::string result;                     // id
   double clock = 0;
-  std::optional<std::string> advice;      // JSON
+  std::optional<std::string> advice;  // JSON
 };
 
 struct StoredAdvice {
@@ -57,7 +57,7 @@ struct StoredCall {
   int take = 0;
   std::string model, state;  // "asked", "received", "failed", "lost"
   std::string ended, detail;
-  std::string reply;         // text, when received
+  std::string reply;  // text, when received
   std::int64_t input_tokens = 0, cache_read_tokens = 0, cache_write_tokens = 0, output_tokens = 0;
   bool estimated = false;
   std::optional<double> dollars;
@@ -82,7 +82,8 @@ class RunRecords {
   // The candidate's files go into the store first.
   Result<void> save_generation(std::string_view run, int number, std::string_view generation,
                                const StoredCandidate* candidate);
-  Result<void> save_verdict(std::string_view run, int number, std::string_view verdict, std::string_view result, double clock);
+  Result<void> save_verdict(std::string_view run, int number, std::string_view verdict,
+                            std::string_view result, double clock);
   // In order of their numbers.
   Result<std::vector<StoredAttempt>> attempts(std::string_view run);
   Result<StoredCandidate> candidate(std::string_view hash);
@@ -93,7 +94,8 @@ class RunRecords {
   Result<std::optional<std::string>> profile(std::string_view run, int attempt);
 
   // Writes down that the question was asked before it is: the take to answer under.
-  Result<int> begin_call(std::string_view run, const CallKey& key, std::string_view model, std::string_view prompt);
+  Result<int> begin_call(std::string_view run, const CallKey& key, std::string_view model,
+                         std::string_view prompt);
   Result<void> end_call(std::string_view run, const StoredCall& call);
   // The reply received before, or nothing. Takes that were under way when a process died become "lost".
   Result<std::optional<StoredCall>> received(std::string_view run, const CallKey& key);
@@ -103,11 +105,12 @@ class RunRecords {
     std::string schedule, run;
     double time_ns = 0;
   };
-  Result<std::optional<Winner>> winner(std::string_view family, std::string_view platform, std::string_view machine,
-                                       std::string_view precision);
+  Result<std::optional<Winner>> winner(std::string_view family, std::string_view platform,
+                                       std::string_view machine, std::string_view precision);
   Result<void> save_winner(std::string_view family, std::string_view platform, std::string_view machine,
                            std::string_view precision, const Winner& winner);
-  Result<std::optional<std::string>> tuning(std::string_view candidate, std::string_view task_key, std::string_view machine);
+  Result<std::optional<std::string>> tuning(std::string_view candidate, std::string_view task_key,
+                                            std::string_view machine);
   Result<void> save_tuning(std::string_view candidate, std::string_view task_key, std::string_view machine,
                            std::string_view document);
 

@@ -164,7 +164,8 @@ TEST_F(RunRecordsTest, CallsFromManyThreads) {
       ASSERT_TRUE(records_->end_call("r", call));
     });
   threads.clear();
-  for (int i = 0; i < 8; ++i) EXPECT_EQ((*records_->received("r", {"generator", i, 0}))->reply, fmt::format("reply {}", i));
+  for (int i = 0; i < 8; ++i)
+    EXPECT_EQ((*records_->received("r", {"generator", i, 0}))->reply, fmt::format("reply {}", i));
 }
 
 TEST_F(RunRecordsTest, RemembersWhatWonAndWhatWasTuned) {
