@@ -32,6 +32,7 @@ std::span<const CommandEntry> all_commands();
 
 void declare_eval(CLI::App& command, int& exit_code);
 void declare_machine(CLI::App& command, int& exit_code);
+void declare_models(CLI::App& command, int& exit_code);
 void declare_platforms(CLI::App& command, int& exit_code);
 void declare_recheck(CLI::App& command, int& exit_code);
 void declare_results(CLI::App& command, int& exit_code);

@@ -41,8 +41,8 @@ bool adapt(const ServiceError& error, const ModelRequest& request, Adaptations& 
     return error.parameter == field || text.find(fmt::format("'{}'", field)) != std::string::npos ||
            text.find(fmt::format("`{}`", field)) != std::string::npos;
   };
-  if (error.fitting_output_tokens > 0 &&
-      (known.most_output_tokens == 0 || error.fitting_output_tokens < known.most_output_tokens)) {
+  int most = known.most_output_tokens > 0 ? known.most_output_tokens : request.max_output_tokens;
+  if (error.fitting_output_tokens > 0 && error.fitting_output_tokens < most) {
     known.most_output_tokens = error.fitting_output_tokens;
     return true;
   }
@@ -100,13 +100,15 @@ class HttpModel : public ModelClient {
   Result<ModelReply> ask(const ModelRequest& request, const ReplyWatch& watch) override {
     Clock::time_point start = Clock::now();
     int adapted = 0;
+    int most_now = 0;  // output tokens that fit beside this prompt; 0: no such limit
     for (int tries = 1;; ++tries) {
       Adaptations known = adaptations();
+      if (most_now > 0) known.most_output_tokens = most_now;
       auto done = one_try(request, known, watch);
       if (!done) return cancelled(start, tries);
       auto complaint = complaint_of(*done);
       if (!complaint && !worth_retrying(*done)) return finished(std::move(*done), request, start, tries);
-      if (complaint && adapted < kMostAdaptations && learn(*complaint, request, known)) {
+      if (complaint && adapted < kMostAdaptations && learn(*complaint, request, known, most_now)) {
         ++adapted;
         notice(watch, fmt::format("{} did not take the request ({}); asking in another way", endpoint_.name,
                                   complaint->message));
@@ -134,14 +136,15 @@ class HttpModel : public ModelClient {
   }
 
   // Another call may have learnt the same meanwhile: then asking again is enough.
-  bool learn(const ServiceError& error, const ModelRequest& request, const Adaptations& used) {
+  bool learn(const ServiceError& error, const ModelRequest& request, const Adaptations& used, int& most_now) {
     Adaptations next = used;
     if (!adapt(error, request, next)) return false;
     std::lock_guard lock(mutex_);
     adaptations_.other_token_field |= next.other_token_field;
     adaptations_.dropped.merge(next.dropped);
     adaptations_.without_images |= next.without_images;
-    adaptations_.most_output_tokens = next.most_output_tokens;
+    if (next.most_output_tokens == used.most_output_tokens) return true;
+    (error.fitting_for_this_prompt ? most_now : adaptations_.most_output_tokens) = next.most_output_tokens;
     return true;
   }
 
@@ -252,12 +255,14 @@ class HttpModel : public ModelClient {
 
   TokenUsage usage_of(const Received& received, const ModelRequest& request, std::size_t said) const {
     TokenUsage usage;
-    usage.estimated = !received.input || !received.output;
+    // The count of an output that broke off is that of its beginning, if it was told at all.
+    bool counted = received.output && received.end;
+    usage.estimated = !received.input || !counted;
     std::size_t asked = request.system.size();
     for (const Message& message : request.messages)
       asked += message.text.size() + 4000 * message.images.size();
     usage.input = received.input.value_or(estimated_tokens(asked));
-    usage.output = received.output.value_or(estimated_tokens(said));
+    usage.output = counted ? *received.output : std::max(received.output.value_or(0), estimated_tokens(said));
     usage.cache_read = std::min(received.cache_read.value_or(0), usage.input);
     usage.cache_write = std::min(received.cache_write.value_or(0), usage.input - usage.cache_read);
     usage.dollars = received.dollars;

@@ -52,17 +52,30 @@ FileState state_of(const fs::path& file) {
   return {true, info.st_size, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec};
 }
 
+// "" for the run that owns the folder, its id and a dash for others.
+Result<std::string> prefix_in(const fs::path& folder, const std::string& run) {
+  static auto* mutex = new std::mutex;
+  std::lock_guard lock(*mutex);
+  fs::path owner_file = folder / ".kforge-run";
+  std::error_code ignored;
+  if (!fs::exists(owner_file, ignored)) KF_TRY_VOID(write_file_atomic(owner_file, run + "\n"));
+  KF_TRY(std::string owner, read_file(owner_file, 4096));
+  return owner == run + "\n" ? "" : run + "-";
+}
+
 class Mailbox : public ModelClient {
  public:
-  Mailbox(fs::path folder, std::string prefix, const ModelSettings& settings)
-      : folder_(std::move(folder)), prefix_(std::move(prefix)), settings_(settings) {}
+  Mailbox(fs::path folder, std::string run, const ModelSettings& settings)
+      : folder_(std::move(folder)), run_(std::move(run)), settings_(settings) {}
 
   std::string name() const override { return "mailbox:" + folder_.string(); }
   bool accepts_images() const override { return true; }
 
   Result<ModelReply> ask(const ModelRequest& request, const ReplyWatch& watch) override {
     Clock::time_point start = Clock::now();
-    std::string stem = stem_for(request);
+    // Only now: a mailbox that was merely opened takes no folder.
+    KF_TRY(std::string prefix, prefix_in(folder_, run_));
+    std::string stem = stem_for(prefix, request);
     KF_TRY_VOID(put_question(request, stem));
     fs::path file = folder_ / (stem + ".reply.md");
     KF_TRY(bool came, wait_for(file, watch, start));
@@ -81,9 +94,9 @@ class Mailbox : public ModelClient {
 
  private:
   // A second question for the same place in the run gets a name of its own.
-  std::string stem_for(const ModelRequest& request) {
+  std::string stem_for(const std::string& prefix, const ModelRequest& request) {
     std::string stem =
-        fmt::format("{}{}-{}-{}", prefix_, file_word(request.role), request.attempt, request.ordinal);
+        fmt::format("{}{}-{}-{}", prefix, file_word(request.role), request.attempt, request.ordinal);
     std::lock_guard lock(mutex_);
     int asked = ++asked_[stem];
     return asked == 1 ? stem : fmt::format("{}-again{}", stem, asked);
@@ -149,22 +162,11 @@ class Mailbox : public ModelClient {
   }
 
   const fs::path folder_;
-  const std::string prefix_;
+  const std::string run_;
   const ModelSettings settings_;
   std::mutex mutex_;
   std::map<std::string, int> asked_;
 };
-
-// "" for the run that owns the folder, its id and a dash for others.
-Result<std::string> prefix_in(const fs::path& folder, const std::string& run) {
-  static auto* mutex = new std::mutex;
-  std::lock_guard lock(*mutex);
-  fs::path owner_file = folder / ".kforge-run";
-  std::error_code ignored;
-  if (!fs::exists(owner_file, ignored)) KF_TRY_VOID(write_file_atomic(owner_file, run + "\n"));
-  KF_TRY(std::string owner, read_file(owner_file, 4096));
-  return owner == run + "\n" ? "" : run + "-";
-}
 
 }  // namespace
 
@@ -195,8 +197,7 @@ Result<std::unique_ptr<ModelClient>> open_mailbox_model(const std::string& folde
   fs::create_directories(folder, error);
   if (error) return fail("cannot make the mailbox folder {}: {}", folder, error.message());
   std::string run = settings.run.empty() ? process_run() : file_word(settings.run);
-  KF_TRY(std::string prefix, prefix_in(folder, run));
-  return std::make_unique<Mailbox>(folder, prefix, settings);
+  return std::make_unique<Mailbox>(folder, run, settings);
 }
 
 }  // namespace kforge

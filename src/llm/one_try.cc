@@ -36,8 +36,7 @@ void judge_unfinished(const OneTry& done, ModelReply& reply) {
                                : "the answer is not what the protocol says: " + one_line(done.body, 120);
         return;
       }
-      reply.end =
-          done.received.nonsense > 0 && done.received.text.empty() ? ReplyEnd::kGarbage : ReplyEnd::kCut;
+      reply.end = done.received.nonsense > 0 && reply.text.empty() ? ReplyEnd::kGarbage : ReplyEnd::kCut;
       reply.detail = "the stream ended without its end mark";
       return;
     default:

@@ -91,20 +91,26 @@ int number_after(const std::string& text, const char* pattern) {
 }
 
 // Two cases: the limit on the output itself is too high for the model, or it does not fit beside the prompt.
-int fitting_output(const std::string& message) {
+void find_fitting_output(const std::string& message, ServiceError& error) {
   std::string text = lower(message.substr(0, 2000));
-  if (int most = number_after(text, R"(supports at most (\d{1,8}) completion)")) return most;
-  if (int most = number_after(text, R"(max_tokens: \d{1,8} > (\d{1,8}))")) return most;
-  int context = number_after(text, R"(maximum context length is (\d{1,8}))");
+  int most = number_after(text, R"(supports at most (\d{1,8}) completion)");
+  if (!most) most = number_after(text, R"(max_tokens: \d{1,8} > (\d{1,8})\b)");
+  if (most) {
+    error.fitting_output_tokens = most;
+    return;
+  }
+  int context = number_after(text, R"(maximum context length is (\d{1,8})\b)");
   int prompt = number_after(text, R"((\d{1,8}) in the messages)");
   if (!prompt) prompt = number_after(text, R"((\d{1,8}) input tokens)");
   if (!context) {
-    context = number_after(text, R"(exceed context limit: \d{1,8} \+ \d{1,8} > (\d{1,8}))");
+    context = number_after(text, R"(exceed context limit: \d{1,8} \+ \d{1,8} > (\d{1,8})\b)");
     prompt = number_after(text, R"(exceed context limit: (\d{1,8}) \+)");
   }
   constexpr int kMargin = 64, kLeastUseful = 1024;
   int room = context - prompt - kMargin;
-  return context > 0 && prompt > 0 && room >= kLeastUseful ? room : 0;
+  if (context <= 0 || prompt <= 0 || room < kLeastUseful) return;
+  error.fitting_output_tokens = room;
+  error.fitting_for_this_prompt = true;
 }
 
 double unix_now() {
@@ -126,7 +132,7 @@ ServiceError described(int status, const ErrorFields& fields) {
   error.trouble = trouble_of(status, fields);
   error.message = one_line(fields.message);
   error.parameter = fields.parameter;
-  error.fitting_output_tokens = fitting_output(fields.message);
+  find_fitting_output(fields.message, error);
   bool passing = error.trouble == Trouble::kRate || error.trouble == Trouble::kOverloaded ||
                  error.trouble == Trouble::kServer;
   error.retry = passing;

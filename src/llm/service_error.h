@@ -32,6 +32,7 @@ struct ServiceError {
   bool retry = false;  // asking again later may help
   // A shorter limit on the output that would fit, where the message says enough to compute it.
   int fitting_output_tokens = 0;
+  bool fitting_for_this_prompt = false;  // another prompt leaves another room
 };
 
 // Of an answer whose status is not 2xx.

@@ -144,7 +144,11 @@ struct ModelServer::Inside {
       handle(Protocol::kAnthropic, request, response);
     });
     server.Get("/v1/models", [this](const auto&, auto& response) { list_models(response); });
+    // httplib's own backlog of 5 makes some of many callers wait for a second.
+    int listening = -1;
+    server.set_socket_options([&listening](int socket) { listening = socket; });
     port = server.bind_to_any_port("127.0.0.1");
+    ::listen(listening, 1024);
     listener = std::thread([this] { server.listen_after_bind(); });
     while (!server.is_running()) std::this_thread::yield();
   }
@@ -322,9 +326,12 @@ struct ModelServer::Inside {
         return false;
       }
       case Kind::kEndless: {
-        std::vector<std::string> events = text_events(protocol, call, "and so on, ");
+        std::string event = text_events(protocol, call, "PIECE").back();
+        std::string piece;
+        while (piece.size() < 4000) piece += "and so on, ";
+        event.replace(event.find("PIECE"), 5, piece);
         while (!stopping())
-          if (!write(sink, events.back())) break;
+          if (!write(sink, event)) break;
         return false;
       }
       case Kind::kEndlessPings:

@@ -205,10 +205,13 @@ TEST_F(ModelTest, AnOutputLimitThatDoesNotFitIsLowered) {
       {error_status(
            400,
            R"({"error":{"message":"This model's maximum context length is 8192 tokens. However, you requested 33000 tokens (1000 in the messages, 32000 in the completion).","code":400}})"),
-       say("fits")});
-  auto reply = ask(server.openai("m"));
+       say("fits"), say("again")});
+  auto model = open(server.openai("m"));
+  auto reply = model->ask(request(), {});
   ASSERT_TRUE(reply) << reply.error().text();
   EXPECT_EQ(reply->text, "fits");
+  ASSERT_TRUE(model->ask(request(), {}));
+  EXPECT_EQ(server.calls()[2].max_tokens, 32000) << "another prompt leaves another room";
   EXPECT_EQ(server.calls()[1].max_tokens, 8192 - 1000 - 64);
 }
 
