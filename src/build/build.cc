@@ -88,13 +88,15 @@ std::vector<std::string> files_to_compile(const Candidate& candidate) {
 }
 
 Result<std::vector<std::string>> command_line(const Candidate& candidate, const Platform& platform,
-                                              const BuildChoices& choices, bool with_prelude) {
-  std::vector<std::string> prelude;
+                                              const BuildChoices& choices, bool with_prelude,
+                                              const std::vector<std::string>& extra_flags) {
+  std::vector<std::string> flags = choices.flags, prelude;
+  flags.insert(flags.end(), extra_flags.begin(), extra_flags.end());
   if (with_prelude) prelude = {"-include", std::string("../pch/") + kPrecompiledName};
   return substitute(platform.build.argv, {{"compiler", {choices.compiler_path.string()}},
                                           {"compiler_flags", choices.compiler.flags},
                                           {"march", choices.march.flags},
-                                          {"flags", choices.flags},
+                                          {"flags", flags},
                                           {"include", {"../src"}},
                                           {"pch", prelude},
                                           {"source", files_to_compile(candidate)},
@@ -113,6 +115,7 @@ SandboxSpec sandbox_spec(const Stage& stage, const std::vector<std::string>& arg
   spec.limits.memory_bytes = kCompilerMemory;
   spec.limits.file_bytes = kLargestArtefact;
   spec.limits.processes = 64;
+  spec.limits.output_bytes = 2 << 20;  // remarks on a long program
   return spec;
 }
 
@@ -235,12 +238,13 @@ Step<Build> build_with_header(const Candidate& candidate, const Platform& platfo
   KF_STEP(BuildChoices choices, choose(candidate, platform, machine, options));
   bool with_prelude = !platform.build.precompiled.empty();
   Build build;
-  KF_TRY(build.command, command_line(candidate, platform, choices, with_prelude));
+  KF_TRY(build.command, command_line(candidate, platform, choices, with_prelude, options.extra_flags));
   build.march = choices.march.name;
 
   KF_TRY(fs::path home, kforge_home());
   FileCache cache(home / "builds", kCacheBytes);
   std::string key = cache_key(candidate, task_header, choices, build.command, platform);
+  if (options.raw_log) key = sha256_hex(key + " raw");
   if (options.use_cache) {
     auto content = cache.load(key);
     auto record_text = content ? cache.load(key + "-record") : std::nullopt;
@@ -267,8 +271,8 @@ Step<Build> build_with_header(const Candidate& candidate, const Platform& platfo
   if (failed(exit)) return candidate_failed(compile_failure(exit, stage, platform.build.timeout_seconds));
 
   KF_STEP(std::string content, take_artefact(stage.output));
-  build.log =
-      trim_compiler_log(exit.err, {"../src/", stage.sources.string() + "/", stage.output.string() + "/"});
+  build.log = options.raw_log ? exit.err
+                              : trim_compiler_log(exit.err, {"../src/", stage.sources.string() + "/", stage.output.string() + "/"});
   build.artefact_hash = sha256_hex(content);
   KF_STEP(build, finish(std::move(build), bytes_of(content)));
   (void)cache.store(key + "-record", to_json({build.log, build.seconds}));

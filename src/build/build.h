@@ -34,6 +34,8 @@ struct BuildOptions {
   std::string march;  // flag set by name; empty: the best this machine has
   bool use_cache = true;
   bool allow_libraries = false;
+  std::vector<std::string> extra_flags;  // KForge's own, behind all others: "-g1" for a profiler's build
+  bool raw_log = false;                  // Build::log as the compiler said it, not trimmed (remarks)
 };
 
 // Fails with CompileError (also for a directive that is not allowed, and for a program that compiles but

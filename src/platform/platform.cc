@@ -40,7 +40,7 @@ Platform::Build read_build(TomlSection section) {
   build.precompiled = section.texts("precompiled");
   build.timeout_seconds = section.number("timeout_seconds", build.timeout_seconds, 1, 3600);
   for (TomlSection& row : section.sections("compiler")) {
-    build.compilers.push_back({row.text("name", true), row.texts("flags")});
+    build.compilers.push_back({row.text("name", true), row.texts("flags"), row.texts("remarks")});
     row.finish();
   }
   for (TomlSection& row : section.sections("march")) {
@@ -79,6 +79,25 @@ void read_sandbox(TomlSection section, Platform::Sandbox& sandbox) {
 Profiler read_profiler(TomlSection section) {
   Profiler profiler{section.text("name", true), section.texts("argv"),
                     section.one_of("gives", {"facts", "text", "picture"}, ""), section.text("parser")};
+  profiler.when = section.one_of("when", {"always", "asked"}, "always");
+  profiler.runs = section.one_of("runs", {"tool", "kernel", "attach", "window"}, "tool");
+  profiler.after = section.text("after");
+  profiler.product = section.text("product");
+  profiler.march = section.text("march");
+  profiler.build_flags = section.texts("build_flags");
+  profiler.threads = static_cast<int>(section.number("threads", 0, 0, 1024));
+  profiler.timeout_seconds = section.number("timeout_seconds", profiler.timeout_seconds, 1, 3600);
+  profiler.remedy = section.text("remedy");
+  std::vector<std::string> known(std::begin(kProfilerVariables), std::end(kProfilerVariables));
+  if (!profiler.after.empty()) known.push_back(profiler.after);
+  for (const std::string& argument : profiler.argv) {
+    auto names = variables_in(argument);
+    if (!names) section.mistake("argv", "'profiler.argv': " + names.error().message);
+    for (const std::string& name : names.value_or(std::vector<std::string>()))
+      if (std::ranges::find(known, name) == known.end())
+        section.mistake("argv", fmt::format("'profiler.argv': unknown variable ${{{}}}{}", name, did_you_mean(name, known)));
+  }
+  if (profiler.product.find('/') != std::string::npos) section.mistake("product", "'profiler.product' is a plain file name");
   section.finish();
   return profiler;
 }

@@ -4,7 +4,8 @@
 
 namespace kforge {
 
-RooflinePosition roofline_position(const BoundTask& task, const Machine& machine, const Peaks& peaks, double ns, bool cold) {
+RooflinePosition roofline_position(const BoundTask& task, const Machine& machine, const Peaks& peaks,
+                                   double ns, bool cold) {
   RooflinePosition position;
   double bytes = task.cost.compulsory_bytes, flops = task.cost.flops;
   double compute_ns = peaks.fp32_gflops > 0 ? flops / peaks.fp32_gflops : 0, transfer_ns = 0;

@@ -1,4 +1,5 @@
-// Where a measured kernel stands: what it achieved and how near the machine's limits that is. Explains, never times.
+// Where a measured kernel stands: what it achieved and how near the machine's limits that is. Explains, never
+// times.
 #pragma once
 
 #include <string>
@@ -10,16 +11,16 @@
 namespace kforge {
 
 struct RooflinePosition {
-  std::string bound;      // what limits this task on this machine: "compute", "memory", "L2", ...
-  double bound_ns = 0;    // the least time that limit allows
-  double fraction = 0;    // bound_ns / measured time; over 1 when algebra saves work
-  double gflops = 0;      // achieved
-  double gbytes_s = 0;    // achieved, compulsory bytes
+  std::string bound;    // what limits this task on this machine: "compute", "memory", "L2", ...
+  double bound_ns = 0;  // the least time that limit allows
+  double fraction = 0;  // bound_ns / measured time; over 1 when algebra saves work
+  double gflops = 0;    // achieved
+  double gbytes_s = 0;  // achieved, compulsory bytes
 };
 
 // One figure about a kernel, and who says so.
 struct Fact {
-  std::string name;    // "vector_width_bits", "l1_miss_rate"
+  std::string name;  // "vector_width_bits", "l1_miss_rate"
   double value = 0;
   std::string unit;    // "%", "GB/s", ""
   std::string source;  // profiler's name
@@ -45,6 +46,7 @@ struct Profile {
 };
 
 // With `cold` caches all bytes come from memory; warm ones from the smallest level that holds them.
-RooflinePosition roofline_position(const BoundTask& task, const Machine& machine, const Peaks& peaks, double ns, bool cold);
+RooflinePosition roofline_position(const BoundTask& task, const Machine& machine, const Peaks& peaks,
+                                   double ns, bool cold);
 
 }  // namespace kforge

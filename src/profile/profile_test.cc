@@ -15,7 +15,10 @@ Machine two_cores() {
 Peaks peaks() {
   Peaks p;
   p.fp32_gflops = 100;
-  p.bandwidths = {{"L1", 16 << 10, 400, 400}, {"L2", 512 << 10, 200, 200}, {"L3", 8 << 20, 100, 100}, {"memory", 0, 20, 25}};
+  p.bandwidths = {{"L1", 16 << 10, 400, 400},
+                  {"L2", 512 << 10, 200, 200},
+                  {"L3", 8 << 20, 100, 100},
+                  {"memory", 0, 20, 25}};
   return p;
 }
 

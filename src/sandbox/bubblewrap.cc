@@ -46,7 +46,7 @@ void mount_scratch(Arguments& args, SandboxProfile profile) {
   if (profile == SandboxProfile::kNative) return;  // it may not write files at all
   args.add("--proc", "/proc");
   args.add("--size", std::to_string(64 << 20), "--perms", "1777", "--tmpfs", "/tmp");
-  if (profile == SandboxProfile::kDriver)
+  if (profile == SandboxProfile::kDriver || profile == SandboxProfile::kDesktop)
     args.add("--size", std::to_string(256 << 20), "--perms", "1777", "--tmpfs", "/dev/shm");
 }
 

@@ -90,9 +90,13 @@ Result<Fd> FilterOnce::copy() const {
 }
 
 void refuse_kernel_surface(Filter& filter) {
+  // Network: with no sockets there is nothing to connect, also where there is no network namespace.
+  filter.refuse({"socket", "bind", "connect", "listen", "accept", "accept4"}, EPERM);
+  refuse_kernel_surface_but_sockets(filter);
+}
+
+void refuse_kernel_surface_but_sockets(Filter& filter) {
   filter
-      // Network: with no sockets there is nothing to connect, also where there is no network namespace.
-      .refuse({"socket", "bind", "connect", "listen", "accept", "accept4"}, EPERM)
       // Other processes.
       .refuse({"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease",
                "kcmp", "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "move_pages", "migrate_pages"},

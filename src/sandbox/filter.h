@@ -68,6 +68,8 @@ class FilterOnce {
 // Calls that no sandboxed program needs and that reach far into the kernel or other processes: refused
 // (EPERM) in every profile. Creating namespaces and sockets is among them.
 void refuse_kernel_surface(Filter& filter);
+// The same but for sockets, for programs that talk to each other inside a network namespace of their own.
+void refuse_kernel_surface_but_sockets(Filter& filter);
 // Without a pid namespace a program could signal others of its user.
 void refuse_signals_to_others(Filter& filter);
 
@@ -75,5 +77,6 @@ void refuse_signals_to_others(Filter& filter);
 Result<Fd> compile_filter(SandboxTier tier);
 Result<Fd> native_start_filter(SandboxTier tier);
 Result<Fd> driver_filter(SandboxTier tier);
+Result<Fd> desktop_filter(SandboxTier tier);
 
 }  // namespace kforge

@@ -429,6 +429,7 @@ TEST(SandboxTiers, TheStrongestIsFoundAndNamed) {
   EXPECT_FALSE(tier_unavailable(*tier).has_value());
   EXPECT_EQ(name_of(SandboxTier::kLandlock), "landlock");
   EXPECT_EQ(name_of(SandboxProfile::kDriver), "driver");
+  EXPECT_EQ(name_of(SandboxProfile::kDesktop), "desktop");
 }
 
 TEST(SandboxTiers, WithoutASandboxLimitsAndCaptureStillHold) {

@@ -101,12 +101,14 @@ Result<Fd> build_profile_filter(SandboxProfile profile, SandboxTier tier) {
       return native_start_filter(tier);
     case SandboxProfile::kDriver:
       return driver_filter(tier);
+    case SandboxProfile::kDesktop:
+      return desktop_filter(tier);
   }
   return fail("unknown sandbox profile");
 }
 
 Result<Fd> profile_filter(SandboxProfile profile, SandboxTier tier) {
-  static FilterOnce filters[3][3];
+  static FilterOnce filters[4][3];
   return filters[static_cast<std::size_t>(profile)][static_cast<std::size_t>(tier)].get(
       [&] { return build_profile_filter(profile, tier); });
 }

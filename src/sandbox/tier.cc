@@ -50,6 +50,8 @@ std::string_view name_of(SandboxProfile profile) {
       return "native";
     case SandboxProfile::kDriver:
       return "driver";
+    case SandboxProfile::kDesktop:
+      return "desktop";
   }
   return "unknown";
 }

@@ -1,0 +1,84 @@
+// Which rule to believe: by what it promises, how sure it is, and what became of its like before.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyse/analyst.h"
+#include "analyse/rules.h"
+
+namespace kforge {
+namespace {
+
+constexpr double kRealGain = 1.02;  // below this a change brought nothing
+
+// What was measured after earlier advice with this tag.
+struct Record {
+  int helped = 0, failed = 0;
+};
+
+Record record_of(std::string_view tag, const std::vector<const Attempt*>& history) {
+  Record record;
+  for (const Attempt* attempt : history) {
+    if (!attempt || !attempt->advice || attempt->advice->tag != tag) continue;
+    bool broke = !attempt->outcome.empty() && attempt->outcome != "passed";
+    if (attempt->gain && *attempt->gain >= kRealGain)
+      ++record.helped;
+    else if (attempt->gain || broke)
+      ++record.failed;
+  }
+  return record;
+}
+
+void weigh_with_history(Advice& advice, const std::vector<const Attempt*>& history) {
+  Record record = record_of(advice.tag, history);
+  for (int i = 0; i < std::min(record.failed, 6); ++i) advice.confidence *= 0.4;
+  if (record.failed > 0)
+    advice.evidence += fmt::format("; advice of this kind was tried {} times and helped {} times",
+                                   record.failed + record.helped, record.helped);
+}
+
+double promise(const Advice& advice) {
+  return advice.confidence * std::log(std::max(1.001, advice.expected_gain));
+}
+
+Advice nothing_known(const AnalysisInput& input) {
+  bool failed = input.program && !input.program->outcome.empty() && input.program->outcome != "passed";
+  return Advice{
+      .bottleneck = failed ? "the program is not correct yet" : "not known",
+      .evidence = failed ? "outcome " + input.program->outcome : "no rule applies to the facts at hand",
+      .change = failed ? "Make it correct first."
+                       : "Look at the innermost loop: contiguous access, whole vectors, several independent "
+                         "accumulators, one parallel region; change one of these and measure.",
+      .expected_gain = 1.1,
+      .confidence = 0.1,
+      .tag = failed ? "algorithm" : "unroll"};
+}
+
+}  // namespace
+
+std::vector<Advice> rule_advice(const AnalysisInput& input) {
+  Known known(input);
+  std::vector<Advice> all;
+  for (const auto& rules : {bound_rules(), code_rules(), thread_rules(), device_rules()})
+    for (Rule rule : rules)
+      if (auto advice = rule(known)) all.push_back(std::move(*advice));
+  for (Advice& advice : all) {
+    advice.by = "rules";
+    weigh_with_history(advice, input.history);
+  }
+  std::ranges::stable_sort(all, std::greater(), promise);
+  if (all.empty()) {
+    all.push_back(nothing_known(input));
+    all.back().by = "rules";
+  }
+  return all;
+}
+
+Result<Analysis> RuleAnalyst::analyse(const AnalysisInput& input, const ReplyWatch&) {
+  Analysis analysis;
+  analysis.advice = rule_advice(input).front();
+  return analysis;
+}
+
+}  // namespace kforge

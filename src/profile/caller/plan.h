@@ -1,0 +1,15 @@
+// What kforge-call is told: one line per tensor, in C order, in a text file. The values lie in one file (fd
+// 3).
+//   param|input|inout|output  OFFSET  BYTES
+// Lives beside the caller so that the one who writes it and the one who reads it agree.
+#pragma once
+
+namespace kforge::caller {
+
+inline constexpr int kTensorFd = 3;
+inline constexpr int kMostTensors = 128;
+// With --wait: this byte on this descriptor means begin, for profilers that attach first.
+inline constexpr int kGoFd = 4;
+inline constexpr char kGo = 'g';
+
+}  // namespace kforge::caller
