@@ -34,8 +34,8 @@ struct Argument {
 
 // What a program is wanted for. task/ sits above smith/, so a small adapter there fills this in.
 struct Problem {
-  std::string name;  // of the task, for the header comment
-  Graph graph;       // every dimension bound
+  std::string name;                 // of the task, for the header comment
+  Graph graph;                      // every dimension bound
   std::vector<Argument> arguments;  // in C order
   int threads = 1;
   Machine machine;
@@ -54,9 +54,9 @@ struct Design {
 // A legal schedule one step away from a design's own.
 struct Move {
   std::string name;  // "stream_stores y"
-  std::string tag;   // as the rule analyst's: "vectorize", "tile", "parallelize", "unroll", "streaming_stores",
-                     // "fuse", "pack", "precision", "split_reduction", "reorder"
-  std::string why;   // one line: what it may gain
+  std::string tag;   // as the rule analyst's: "vectorize", "tile", "parallelize", "unroll",
+                    // "streaming_stores", "fuse", "pack", "precision", "split_reduction", "reorder"
+  std::string why;  // one line: what it may gain
   std::string schedule;
 };
 

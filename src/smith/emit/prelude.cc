@@ -1,0 +1,465 @@
+#include "smith/emit/prelude.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kforge::smith {
+namespace {
+
+struct Piece {
+  std::string_view name;
+  std::vector<std::string_view> needs;
+  std::string_view text;
+};
+
+const std::vector<Piece>& pieces() {
+  static const std::vector<Piece> all = {
+      {"vectors", {}, R"(
+// One vector of floats, as wide as the machine has them. Everything below works on a vector (F = Vec) and on a
+// single element (F = float), so that loops and what is left over at their ends share one body.
+#if defined(__AVX512F__)
+constexpr long kLanes = 16;
+#elif defined(__AVX__)
+constexpr long kLanes = 8;
+#else
+constexpr long kLanes = 4;
+#endif
+typedef float Vec __attribute__((vector_size(kLanes * 4)));
+typedef int IVec __attribute__((vector_size(kLanes * 4)));
+typedef float VecAt __attribute__((vector_size(kLanes * 4), aligned(4), may_alias));
+
+template <class F> struct Of { using I = int; using Mask = bool; };
+template <> struct Of<Vec> { using I = IVec; using Mask = IVec; };
+template <class F> using Int = typename Of<F>::I;
+
+#define SMITH_INLINE inline __attribute__((always_inline))
+
+template <class F> SMITH_INLINE F set(float x) { if constexpr (sizeof(F) == 4) return x; else return Vec{} + x; }
+template <class F> SMITH_INLINE F load(const float* p) { if constexpr (sizeof(F) == 4) return *p; else return *(const VecAt*)p; }
+SMITH_INLINE void store(float* p, float x) { *p = x; }
+SMITH_INLINE void store(float* p, Vec x) { *(VecAt*)p = x; }
+SMITH_INLINE float pick(bool c, float a, float b) { return c ? a : b; }
+SMITH_INLINE Vec pick(IVec c, Vec a, Vec b) { return c ? a : b; }
+SMITH_INLINE Vec pick(bool c, Vec a, Vec b) { return c ? a : b; }
+)"},
+      {"along", {"vectors"}, R"(
+// body(lane, i) for i = 0, kLanes, ...: U vectors at a time, then one, then single elements. lane.u tells the
+// vectors of one turn apart.
+template <class T, int U> struct Lane { using F = T; static constexpr int u = U; };
+template <int U, class Body> SMITH_INLINE void along(long n, Body body) {
+  long i = 0;
+  for (; i + U * kLanes <= n; i += U * kLanes)
+    [&]<int... u>(std::integer_sequence<int, u...>) { (body(Lane<Vec, u>(), i + u * kLanes), ...); }(std::make_integer_sequence<int, U>());
+  if constexpr (U > 1)
+    for (; i + kLanes <= n; i += kLanes) body(Lane<Vec, 0>(), i);
+  for (; i < n; ++i) body(Lane<float, 0>(), i);
+}
+)"},
+      {"accumulators", {"vectors", "maximum"}, R"(
+// Partial results of a reduction: U vectors and one element, combined at the end in a fixed order.
+struct Plus { template <class F> static SMITH_INLINE F of(F a, F b) { return a + b; } };
+struct Times { template <class F> static SMITH_INLINE F of(F a, F b) { return a * b; } };
+struct Larger { template <class F> static SMITH_INLINE F of(F a, F b) { return maximum(a, b); } };
+struct Smaller { template <class F> static SMITH_INLINE F of(F a, F b) { return minimum(a, b); } };
+template <class How, int U> struct Partial {
+  Vec v[U];
+  float s;
+  SMITH_INLINE explicit Partial(float neutral) : s(neutral) { for (Vec& x : v) x = set<Vec>(neutral); }
+  template <class L> SMITH_INLINE void take(L, Vec x) { v[L::u] = How::of(v[L::u], x); }
+  template <class L> SMITH_INLINE void take(L, float x) { s = How::of(s, x); }
+  SMITH_INLINE float result() const {
+    Vec all = v[0];
+    for (int u = 1; u < U; ++u) all = How::of(all, v[u]);
+    float lanes[kLanes];
+    store(lanes, all);
+    for (long n = kLanes / 2; n > 0; n /= 2)
+      for (long i = 0; i < n; ++i) lanes[i] = How::of(lanes[i], lanes[i + n]);
+    return How::of(lanes[0], s);
+  }
+};
+)"},
+      {"maximum", {"vectors"}, R"(
+// The larger and the smaller; NaN wins.
+template <class F> SMITH_INLINE F maximum(F a, F b) { return pick(b != b, b, pick(b > a, b, a)); }
+template <class F> SMITH_INLINE F minimum(F a, F b) { return pick(b != b, b, pick(b < a, b, a)); }
+)"},
+      {"at_least", {"vectors"}, R"(
+// The larger of x and a number that is not NaN: one instruction, and a NaN in x stays.
+template <class F> SMITH_INLINE F at_least(F x, float low) { return pick(set<F>(low) > x, set<F>(low), x); }
+template <class F> SMITH_INLINE F at_most(F x, float high) { return pick(set<F>(high) < x, set<F>(high), x); }
+)"},
+      {"each", {"vectors"}, R"(
+// Lanes one by one, for what has no vector form: fn(lane number).
+template <class F, class Fn> SMITH_INLINE F each(Fn fn) {
+  if constexpr (sizeof(F) == 4) {
+    return fn(0);
+  } else {
+    F r;
+    for (long lane = 0; lane < kLanes; ++lane) r[lane] = fn(lane);
+    return r;
+  }
+}
+)"},
+      {"each_mask", {"vectors"}, R"(
+template <class F, class Fn> SMITH_INLINE auto each_mask(Fn fn) {
+  if constexpr (sizeof(F) == 4) {
+    return bool(fn(0));
+  } else {
+    IVec r;
+    for (long lane = 0; lane < kLanes; ++lane) r[lane] = fn(lane) ? -1 : 0;
+    return r;
+  }
+}
+)"},
+      {"strided", {"vectors"}, R"(
+template <class F> SMITH_INLINE F strided(const float* p, long step) {
+  if constexpr (sizeof(F) == 4) {
+    return *p;
+  } else {
+    F r;
+    for (long lane = 0; lane < kLanes; ++lane) r[lane] = p[lane * step];
+    return r;
+  }
+}
+)"},
+      {"backward", {"vectors"}, R"(
+// p[0], p[-1], p[-2], ...
+template <class F> SMITH_INLINE F backward(const float* p) {
+  if constexpr (sizeof(F) == 4) {
+    return *p;
+  } else {
+    const Vec x = load<Vec>(p - (kLanes - 1));
+    IVec order;
+    for (int lane = 0; lane < kLanes; ++lane) order[lane] = int(kLanes) - 1 - lane;
+    return __builtin_shuffle(x, order);
+  }
+}
+)"},
+      {"positions", {"vectors"}, R"(
+// first, first + step, first + 2 step, ... in the lanes.
+template <class F> SMITH_INLINE Int<F> positions(long first, int step) {
+  if constexpr (sizeof(F) == 4) {
+    return int(first);
+  } else {
+    IVec r;
+    for (int lane = 0; lane < kLanes; ++lane) r[lane] = int(first) + lane * step;
+    return r;
+  }
+}
+SMITH_INLINE float to_float(int x) { return float(x); }
+SMITH_INLINE Vec to_float(IVec x) { return __builtin_convertvector(x, Vec); }
+)"},
+      {"load_bf16", {"vectors"}, R"(
+typedef unsigned short HalfVec __attribute__((vector_size(kLanes * 2), aligned(2), may_alias));
+typedef unsigned short Halves __attribute__((vector_size(kLanes * 2)));
+typedef unsigned UVec __attribute__((vector_size(kLanes * 4)));
+template <class F> SMITH_INLINE F load_bf16(const uint16_t* p) {
+  if constexpr (sizeof(F) == 4)
+    return __builtin_bit_cast(float, uint32_t(*p) << 16);
+  else
+    return __builtin_bit_cast(Vec, __builtin_convertvector((Halves)*(const HalfVec*)p, UVec) << 16);
+}
+)"},
+      {"store_bf16", {"load_bf16"}, R"(
+// Rounds to nearest even; NaN stays NaN.
+SMITH_INLINE void store_bf16(uint16_t* p, float x) {
+  const uint32_t bits = __builtin_bit_cast(uint32_t, x);
+  *p = x != x ? 0x7fc0 : uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+SMITH_INLINE void store_bf16(uint16_t* p, Vec x) {
+  const UVec bits = __builtin_bit_cast(UVec, x);
+  const UVec rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+  const UVec nan = UVec{} + 0x7fc0;
+  *(HalfVec*)p = __builtin_convertvector((x != x) ? nan : rounded, Halves);
+}
+)"},
+      {"load_f16", {"vectors"}, R"(
+template <class F> SMITH_INLINE F load_f16(const _Float16* p) {
+  if constexpr (sizeof(F) == 4) {
+    return float(*p);
+  } else {
+    F r;
+    for (long lane = 0; lane < kLanes; ++lane) r[lane] = float(p[lane]);
+    return r;
+  }
+}
+)"},
+      {"store_f16", {"vectors"}, R"(
+SMITH_INLINE void store_f16(_Float16* p, float x) { *p = _Float16(x); }
+SMITH_INLINE void store_f16(_Float16* p, Vec x) { for (long lane = 0; lane < kLanes; ++lane) p[lane] = _Float16(x[lane]); }
+)"},
+      {"load_int", {"vectors"}, R"(
+// Integers of any width as floats.
+template <class F, class T> SMITH_INLINE F load_int(const T* p) {
+  if constexpr (sizeof(F) == 4) {
+    return float(*p);
+  } else {
+    typedef T Narrow __attribute__((vector_size(kLanes * sizeof(T)), aligned(alignof(T)), may_alias));
+    typedef T Ints __attribute__((vector_size(kLanes * sizeof(T))));
+    if constexpr (sizeof(T) < 4)
+      return __builtin_convertvector(__builtin_convertvector((Ints)*(const Narrow*)p, IVec), Vec);
+    else
+      return __builtin_convertvector((Ints)*(const Narrow*)p, Vec);
+  }
+}
+)"},
+      {"load_mask", {"vectors"}, R"(
+template <class F> SMITH_INLINE auto load_mask(const uint8_t* p) {
+  if constexpr (sizeof(F) == 4) {
+    return *p != 0;
+  } else {
+    typedef uint8_t Narrow __attribute__((vector_size(kLanes), aligned(1), may_alias));
+    typedef uint8_t Bytes __attribute__((vector_size(kLanes)));
+    return __builtin_convertvector((Bytes)*(const Narrow*)p, IVec) != 0;
+  }
+}
+)"},
+      {"store_mask", {"vectors"}, R"(
+SMITH_INLINE void store_mask(uint8_t* p, bool x) { *p = x; }
+SMITH_INLINE void store_mask(uint8_t* p, IVec x) { for (long lane = 0; lane < kLanes; ++lane) p[lane] = x[lane] != 0; }
+)"},
+      {"stream", {"vectors"}, R"(
+// Past the caches: p is aligned to whole vectors.
+SMITH_INLINE void stream(float* p, float x) { *p = x; }
+SMITH_INLINE void stream(float* p, Vec x) {
+#if defined(__AVX512F__)
+  _mm512_stream_ps(p, (__m512)x);
+#elif defined(__AVX__)
+  _mm256_stream_ps(p, (__m256)x);
+#elif defined(__SSE__)
+  _mm_stream_ps(p, (__m128)x);
+#else
+  *(VecAt*)p = x;
+#endif
+}
+SMITH_INLINE void stream_end() {
+#if defined(__SSE__)
+  _mm_sfence();
+#endif
+}
+)"},
+      {"prefix", {"vectors"}, R"(
+// lanes become x0, x0 + x1, x0 + x1 + x2, ...: by shifting one, two, four lanes up.
+template <class How> SMITH_INLINE Vec prefix(Vec x, float neutral) {
+  const Vec fill = set<Vec>(neutral);
+#pragma GCC unroll 4
+  for (int shift = 1; shift < kLanes; shift *= 2) {
+    IVec order;
+    for (int lane = 0; lane < kLanes; ++lane) order[lane] = lane < shift ? int(kLanes) + lane : lane - shift;
+    x = How::of(x, __builtin_shuffle(x, fill, order));
+  }
+  return x;
+}
+)"},
+      {"sqrt", {"vectors"}, R"(
+SMITH_INLINE float sqrt_of(float x) { return __builtin_sqrtf(x); }
+SMITH_INLINE Vec sqrt_of(Vec x) {
+#if defined(__AVX512F__)
+  return (Vec)_mm512_sqrt_ps((__m512)x);
+#elif defined(__AVX__)
+  return (Vec)_mm256_sqrt_ps((__m256)x);
+#elif defined(__SSE__)
+  return (Vec)_mm_sqrt_ps((__m128)x);
+#else
+  for (long lane = 0; lane < kLanes; ++lane) x[lane] = __builtin_sqrtf(x[lane]);
+  return x;
+#endif
+}
+)"},
+      {"magnitude", {"vectors"}, R"(
+template <class F> SMITH_INLINE F magnitude(F x) { return __builtin_bit_cast(F, __builtin_bit_cast(Int<F>, x) & 0x7fffffff); }
+template <class F> SMITH_INLINE F with_sign_of(F x, F sign) {
+  return __builtin_bit_cast(F, __builtin_bit_cast(Int<F>, x) | (__builtin_bit_cast(Int<F>, sign) & int(0x80000000)));
+}
+)"},
+      {"exp_parts", {"vectors", "at_least"}, R"(
+// exp(x + tail) = 2^n (1 + m): n whole, m = expm1 of what is left, |rest| < 0.35.
+template <class F> struct ExpParts { Int<F> n; F m; };
+template <class F> SMITH_INLINE ExpParts<F> exp_parts(F x, F tail) {
+  const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to whole numbers
+  const F shifted = x * 1.44269504f + magic;
+  const F whole = shifted - magic;
+  const F r = ((x - whole * 0.693359375f) + whole * 2.12194440e-4f) + tail;
+  F p = r * 1.9875691500e-4f + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  return {__builtin_bit_cast(Int<F>, shifted) - 0x4b400000, p * (r * r) + r};
+}
+template <class F> SMITH_INLINE F power_of_two(Int<F> n) { return __builtin_bit_cast(F, (n + 127) << 23); }
+// In two steps, so that results down to the smallest denormal are right.
+template <class F> SMITH_INLINE F scaled(F x, Int<F> n) {
+  const Int<F> half = n >> 1;
+  return x * power_of_two<F>(half) * power_of_two<F>(n - half);
+}
+)"},
+      {"exp", {"exp_parts"}, R"(
+template <class F> SMITH_INLINE F exp_of(F x) {
+  const F cut = at_most(at_least(x, -104.5f), 89.0f);  // 0 and infinity beyond
+  const ExpParts<F> e = exp_parts<F>(cut, set<F>(0.0f));
+  return scaled<F>(e.m + 1.0f, e.n);
+}
+)"},
+      {"expm1", {"exp_parts", "magnitude"}, R"(
+template <class F> SMITH_INLINE F expm1_of(F x) {
+  const F cut = at_most(at_least(x, -30.0f), 89.0f);
+  const ExpParts<F> e = exp_parts<F>(cut, set<F>(0.0f));
+  const F half = power_of_two<F>(e.n - 1);  // 2^127 at most
+  const F y = (half * e.m + (half - 0.5f)) * 2.0f;
+  return pick(magnitude(x) < 1e-30f, x, y);
+}
+)"},
+      {"log", {"vectors"}, R"(
+template <class F> SMITH_INLINE F log_of(F x) {
+  const auto tiny = x < 1.17549435e-38f;  // denormals are brought into range
+  const F y = pick(tiny, x * 8388608.0f, x);
+  const Int<F> bits = __builtin_bit_cast(Int<F>, y);
+  const Int<F> shifted = bits - 0x3f3504f3;  // mantissa between sqrt(1/2) and sqrt(2)
+  F e;
+  if constexpr (sizeof(F) == 4) e = float(shifted >> 23); else e = __builtin_convertvector(shifted >> 23, F);
+  e = pick(tiny, e - 23.0f, e);
+  const F f = __builtin_bit_cast(F, (shifted & 0x007fffff) + 0x3f3504f3) - 1.0f;
+  const F z = f * f;
+  F p = f * 7.0376836292e-2f - 1.1514610310e-1f;
+  p = p * f + 1.1676998740e-1f;
+  p = p * f - 1.2420140846e-1f;
+  p = p * f + 1.4249322787e-1f;
+  p = p * f - 1.6668057665e-1f;
+  p = p * f + 2.0000714765e-1f;
+  p = p * f - 2.4999993993e-1f;
+  p = p * f + 3.3333331174e-1f;
+  F r = f * z * p - 2.12194440e-4f * e;
+  r = r - 0.5f * z;
+  r = (f + r) + 0.693359375f * e;
+  const float infinity = __builtin_inff();
+  r = pick(x == 0.0f, set<F>(-infinity), r);
+  r = pick(x < 0.0f, set<F>(__builtin_nanf("")), r);
+  return pick(!(x < infinity), x, r);  // infinity and NaN
+}
+)"},
+      {"log1p", {"log"}, R"(
+template <class F> SMITH_INLINE F log1p_of(F x) {
+  const F u = x + 1.0f;
+  const F d = u - 1.0f;  // what of x arrived in u
+  const F r = log_of(u) * (x / pick(d == 0.0f, set<F>(1.0f), d));
+  return pick(d == 0.0f, x, pick(u < __builtin_inff(), r, log_of(u)));
+}
+)"},
+      {"tanh", {"expm1", "magnitude"}, R"(
+// m / (m + 2) with m = exp(2 |x|) - 1.
+template <class F> SMITH_INLINE F tanh_of(F x) {
+  const F m = expm1_of(at_most(magnitude(x), 10.0f) * 2.0f);
+  return with_sign_of(m / (m + 2.0f), x);
+}
+)"},
+      {"sigmoid", {"exp", "magnitude"}, R"(
+template <class F> SMITH_INLINE F sigmoid_of(F x) {
+  const F e = exp_of(-magnitude(x));
+  return pick(x >= 0.0f, set<F>(1.0f), e) / (e + 1.0f);
+}
+)"},
+      {"softplus", {"exp", "log1p", "magnitude"}, R"(
+template <class F> SMITH_INLINE F softplus_of(F x) {
+  return pick(x > 0.0f, x, set<F>(0.0f)) + log1p_of(exp_of(-magnitude(x)));
+}
+)"},
+      {"erfc", {"exp_parts", "magnitude"}, R"(
+// exp(-a^2) times a polynomial in (a - 2) / (a + 2), for a = |x|; a^2 is taken exactly, in two parts.
+template <class F> SMITH_INLINE F erfc_of(F x) {
+  const F a = at_most(magnitude(x), 10.1f);
+  const F r = 1.0f / (a + 2.0f);
+  const F q = (a - 2.0f) * r;
+  F p = q * 8.29498530e-5f + 1.75997835e-4f;
+  p = p * q - 4.01850422e-4f;
+  p = p * q - 1.42829469e-3f;
+  p = p * q + 1.25122796e-3f;
+  p = p * q + 8.71211838e-3f;
+  p = p * q - 8.03004981e-3f;
+  p = p * q - 5.42183374e-2f;
+  p = p * q + 1.64050916e-1f;
+  p = p * q - 1.66030490e-1f;
+  p = p * q - 9.27638161e-2f;
+  p = p * q + 1.27697838f;
+  const F high = __builtin_bit_cast(F, __builtin_bit_cast(Int<F>, a) & int(0xfffff000));
+  const ExpParts<F> e = exp_parts<F>(-high * high, (high - a) * (high + a));
+  const F y = scaled<F>((e.m + 1.0f) * (p / (a * 2.0f + 1.0f)), e.n);
+  return pick(x != x, x, pick(x < 0.0f, 2.0f - y, y));
+}
+)"},
+      {"erf", {"erfc"}, R"(
+template <class F> SMITH_INLINE F erf_of(F x) {
+  const F z = x * x;
+  F p = z * 8.21278053e-5f - 8.10505451e-4f;
+  p = p * z + 5.19768491e-3f;
+  p = p * z - 2.68580425e-2f;
+  p = p * z + 1.12836710e-1f;
+  p = p * z - 3.76126322e-1f;
+  p = p * z + 1.12837917f;
+  return pick(z < 0.9f, p * x, with_sign_of(1.0f - erfc_of(magnitude(x)), x));
+}
+)"},
+      {"rounding", {"vectors"}, R"(
+template <class F> SMITH_INLINE F floor_of(F x) {
+  if constexpr (sizeof(F) == 4) return __builtin_floorf(x);
+  else { for (long lane = 0; lane < kLanes; ++lane) x[lane] = __builtin_floorf(x[lane]); return x; }
+}
+template <class F> SMITH_INLINE F ceil_of(F x) {
+  if constexpr (sizeof(F) == 4) return __builtin_ceilf(x);
+  else { for (long lane = 0; lane < kLanes; ++lane) x[lane] = __builtin_ceilf(x[lane]); return x; }
+}
+template <class F> SMITH_INLINE F round_of(F x) {
+  if constexpr (sizeof(F) == 4) return __builtin_nearbyintf(x);
+  else { for (long lane = 0; lane < kLanes; ++lane) x[lane] = __builtin_nearbyintf(x[lane]); return x; }
+}
+)"},
+      {"to_bf16", {}, R"(
+SMITH_INLINE float to_bf16(float x) {
+  const uint32_t bits = __builtin_bit_cast(uint32_t, x);
+  return x != x ? x : __builtin_bit_cast(float, (bits + 0x7fff + ((bits >> 16) & 1)) & 0xffff0000u);
+}
+)"},
+      {"whole", {}, R"(
+// A floating value as an integer: towards zero; NaN gives 0, what is too large the nearest.
+inline int64_t whole(double x) {
+  if (x != x) return 0;
+  if (x >= 9223372036854775808.0) return INT64_MAX;
+  return x < -9223372036854775808.0 ? INT64_MIN : int64_t(x);
+}
+inline int64_t floor_mod(int64_t a, int64_t b) { const int64_t r = b == -1 ? 0 : a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }
+inline double floor_mod(double a, double b) { const double r = std::fmod(a, b); return r != 0 && (r < 0) != (b < 0) ? r + b : r; }
+inline int64_t int_power(int64_t base, int64_t exponent) {
+  if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 == 0 ? 1 : -1) : 0;
+  uint64_t result = 1;
+  for (uint64_t square = uint64_t(base); exponent != 0; exponent >>= 1, square *= square)
+    if (exponent & 1) result *= square;
+  return int64_t(result);
+}
+)"},
+  };
+  return all;
+}
+
+}  // namespace
+
+std::string prelude(const std::set<std::string>& used) {
+  std::string text;
+  std::set<std::string_view> done;
+  auto add = [&](auto&& self, std::string_view name) -> void {
+    if (!done.insert(name).second) return;
+    const auto& all = pieces();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Piece& p) { return p.name == name; });
+    KF_CHECK(found != all.end(), "no piece '{}'", name);
+    for (std::string_view needed : found->needs) self(self, needed);
+    text += found->text;
+  };
+  add(add, "vectors");
+  for (const std::string& name : used) add(add, name);
+  return text;
+}
+
+}  // namespace kforge::smith

@@ -1,0 +1,177 @@
+// Operators that no loop nest describes: choosing the best k, writing at indices. Each is a few handwritten
+// lines of C++ around the tensors; everything about them that is elementwise has been stored before.
+#include "smith/graph/lowering.h"
+
+namespace kforge::smith {
+namespace {
+
+// The k best along an axis, best first, equal ones in the order of their indices; NaN is larger than numbers.
+// A sorted list of k is kept; blocks in which nothing beats its last entry are passed over by one test, which
+// the compiler makes of vectors.
+constexpr std::string_view kTopK = R"(#pragma omp for schedule(static)
+for (long column_ = 0; column_ < %OUTER% * %INNER%; ++column_) {
+  const %TYPE%* from_ = {%X%} + column_ / %INNER% * %LENGTH% * %INNER% + column_ % %INNER%;
+  %TYPE% best_[%K% + 1];
+  int64_t where_[%K% + 1];
+  long kept_ = 0;
+  // a is strictly better than b
+  auto better_ = [](%TYPE% a, %TYPE% b) { return %BETTER%; };
+  auto consider_ = [&](long i_) {
+    const %TYPE% value_ = from_[i_ * %INNER%];
+    if (kept_ == %K% && !better_(value_, best_[kept_ - 1])) return;
+    long at = kept_ < %K% ? kept_++ : kept_ - 1;
+    for (; at > 0 && better_(value_, best_[at - 1]); --at) best_[at] = best_[at - 1], where_[at] = where_[at - 1];
+    best_[at] = value_;
+    where_[at] = i_;
+  };
+  constexpr long kBlock = 64;
+  long i_ = 0;
+  for (; i_ < %LENGTH% && kept_ < %K%; ++i_) consider_(i_);
+  for (; i_ + kBlock <= %LENGTH%; i_ += kBlock) {
+    const %TYPE% last_ = best_[kept_ - 1];
+    int any_ = 0;
+    for (long j_ = 0; j_ < kBlock; ++j_) any_ |= !(from_[(i_ + j_) * %INNER%] %WORSE% last_);
+    if (any_)
+      for (long j_ = 0; j_ < kBlock; ++j_) consider_(i_ + j_);
+  }
+  for (; i_ < %LENGTH%; ++i_) consider_(i_);
+  const long to_ = column_ / %INNER% * %K% * %INNER% + column_ % %INNER%;
+  for (long r_ = 0; r_ < %K%; ++r_) {
+    {%VALUES%}[to_ + r_ * %INNER%] = best_[r_];
+    {%INDICES%}[to_ + r_ * %INNER%] = where_[r_];
+  }
+})";
+
+std::string filled(std::string_view text, const std::map<std::string, std::string>& holes) {
+  std::string result(text);
+  for (const auto& [name, value] : holes) {
+    const std::string mark = "%" + name + "%";
+    for (std::size_t at = 0; (at = result.find(mark, at)) != std::string::npos; at += value.size())
+      result.replace(at, mark.size(), value);
+  }
+  return result;
+}
+
+// Narrow floating types are stored as float by then.
+std::string c_type(const Lowering&, const Value& v) { return std::string(c_type_of(v.dtype)); }
+
+Value stored(Lowering& l, const Value& x, const std::string& hint) {
+  const bool narrow = x.dtype == DType::kFloat16 || x.dtype == DType::kBFloat16;
+  return x.tensor.empty() || narrow ? l.materialize(x, hint) : x;
+}
+
+void top_k(Lowering& l) {
+  const Value x = stored(l, l.input(0), l.node().outputs[0] + "_input");
+  const auto axis = static_cast<std::size_t>(normal_axis(l.node().int_attr("axis", -1), x.rank()));
+  const std::int64_t k = l.constant_ints(1)->at(0), length = x.shape[axis];
+  if (k < 1 || k > 4096) throw Unsupported{fmt::format("for k = {}", k)};
+  const bool largest = l.node().int_attr("largest", 1) != 0;
+  std::int64_t outer = 1, inner = 1;
+  for (std::size_t d = 0; d < x.rank(); ++d) (d < axis ? outer : inner) *= d == axis ? 1 : x.shape[d];
+  Shape shape = x.shape;
+  shape[axis] = k;
+  const std::string values = l.new_tensor("best", x.dtype, shape),
+                    indices = l.new_tensor("places", DType::kInt64, shape);
+  const bool floating = is_float(x.dtype);
+  const std::string better = floating
+                                 ? (largest ? "a > b || (a != a && b == b)" : "a < b || (b != b && a == a)")
+                                 : (largest ? "a > b" : "a < b");
+  Handwritten code;
+  code.reads = {x.tensor};
+  code.writes = {values, indices};
+  code.parallel = true;
+  code.lines = filled(kTopK, {{"OUTER", std::to_string(outer)},
+                              {"INNER", std::to_string(inner)},
+                              {"LENGTH", std::to_string(length)},
+                              {"K", std::to_string(k)},
+                              {"X", x.tensor},
+                              {"VALUES", values},
+                              {"INDICES", indices},
+                              {"TYPE", c_type(l, x)},
+                              {"BETTER", better},
+                              {"WORSE", largest ? "<=" : ">="}});
+  l.handwrite(std::move(code), l.node().name);
+  l.define(0, l.tensor_value(values, shape));
+  l.define(1, l.tensor_value(indices, shape));
+}
+
+// Copy of the data, then the updates in their order. `place` is C++ that makes `long at` from `long i`.
+void scatter(Lowering& l, const Value& data, const Value& indices, const Value& updates,
+             const std::string& place) {
+  const std::string reduction = l.node().string_attr("reduction", "none");
+  const std::string result = l.new_tensor("scattered", data.dtype, data.shape);
+  // The copy is a stage of its own: threaded and vectorised as every other.
+  Stage copy{.tensor = result, .view = data.shape, .dims = l.fresh_variables(data.shape)};
+  copy.body = data.at(copy.dims);
+  copy.label = l.node().name + " copy";
+  l.program().stages.push_back(std::move(copy));
+  std::string assign = "{" + result + "}[at_] = value_;";
+  if (reduction == "add") assign = "{" + result + "}[at_] += value_;";
+  if (reduction == "mul") assign = "{" + result + "}[at_] *= value_;";
+  if (reduction == "max")
+    assign = "if ({" + result + "}[at_] < value_ || value_ != value_) {" + result + "}[at_] = value_;";
+  if (reduction == "min")
+    assign = "if (value_ < {" + result + "}[at_] || value_ != value_) {" + result + "}[at_] = value_;";
+  Handwritten code;
+  code.reads = {result, indices.tensor, updates.tensor};
+  code.writes = {result};
+  code.lines = fmt::format("for (long i_ = 0; i_ < {}; ++i_) {{\n{}  const {} value_ = {{{}}}[i_];\n  {}\n}}",
+                           element_count(updates.shape), place, c_type(l, updates), updates.tensor, assign);
+  l.handwrite(std::move(code), l.node().name);
+  l.define(0, l.tensor_value(result, data.shape));
+}
+
+void scatter_nd(Lowering& l) {
+  const Value data = l.input(0), indices = stored(l, l.input(1), "where"),
+              updates = stored(l, l.input(2), "updates");
+  const std::int64_t depth = indices.shape.back();
+  std::int64_t slice = 1, stride = 1;
+  std::vector<std::int64_t> strides(data.rank());
+  for (std::size_t d = data.rank(); d-- > 0; stride *= data.shape[d]) strides[d] = stride;
+  for (std::size_t d = static_cast<std::size_t>(depth); d < data.rank(); ++d) slice *= data.shape[d];
+  std::string place = fmt::format("  long at_ = i_ % {};\n", slice);
+  for (std::int64_t k = 0; k < depth; ++k) {
+    const std::int64_t size = data.shape[static_cast<std::size_t>(k)];
+    place += fmt::format(
+        "  {{ const long j_ = {{{}}}[i_ / {} * {} + {}]; at_ += (j_ < 0 ? j_ + {} : j_) * {}; }}\n",
+        indices.tensor, slice, depth, k, size, strides[static_cast<std::size_t>(k)]);
+  }
+  // Braces of the block above are C++, not names of tensors: keep them apart by spaces.
+  scatter(l, data, indices, updates, place);
+}
+
+void scatter_elements(Lowering& l) {
+  const Value data = l.input(0), indices = stored(l, l.input(1), "where"),
+              updates = stored(l, l.input(2), "updates");
+  const auto axis = static_cast<std::size_t>(normal_axis(l.node().int_attr("axis", 0), data.rank()));
+  std::string place = "  long at_ = 0, rest_ = i_;\n";
+  std::int64_t stride = 1;
+  for (std::size_t d = data.rank(); d-- > 0; stride *= data.shape[d]) {
+    if (d == axis)
+      place += fmt::format("  {{ const long j_ = {{{}}}[i_]; at_ += (j_ < 0 ? j_ + {} : j_) * {}; }}\n",
+                           indices.tensor, data.shape[d], stride);
+    else
+      place += fmt::format("  at_ += rest_ % {} * {};\n", indices.shape[d], stride);
+    place += fmt::format("  rest_ /= {};\n", indices.shape[d]);
+  }
+  scatter(l, data, indices, updates, place);
+}
+
+}  // namespace
+
+const LowerTable& choice_table() {
+  static const LowerTable table = {
+      {"TopK", top_k},
+      {"ScatterND", scatter_nd},
+      {"ScatterElements", scatter_elements},
+      {"Scatter", scatter_elements},
+  };
+  return table;
+}
+
+const LowerTable& recurrent_table() {
+  static const LowerTable table = {};
+  return table;
+}
+
+}  // namespace kforge::smith

@@ -1,0 +1,303 @@
+#include "smith/graph/passes.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace kforge::smith {
+namespace {
+
+std::set<std::string> reads_of(const Stage& stage) {
+  std::set<std::string> found;
+  if (stage.body) found = tensors_of(stage.body);
+  if (stage.handwritten) found.insert(stage.handwritten->reads.begin(), stage.handwritten->reads.end());
+  return found;
+}
+std::set<std::string> writes_of(const Stage& stage) {
+  if (stage.handwritten) return {stage.handwritten->writes.begin(), stage.handwritten->writes.end()};
+  return {stage.tensor};
+}
+
+using Where = TensorInfo::Where;
+
+}  // namespace
+
+Program prune(Program program) {
+  std::set<std::string> wanted;
+  for (const auto& [name, tensor] : program.tensors)
+    if (tensor.where == Where::kOutput || tensor.where == Where::kInout) wanted.insert(name);
+  std::vector<Stage> kept;
+  for (std::size_t i = program.stages.size(); i-- > 0;) {
+    Stage& stage = program.stages[i];
+    bool needed = false;
+    for (const std::string& name : writes_of(stage)) needed |= wanted.contains(name);
+    if (!needed) continue;
+    wanted.merge(reads_of(stage));
+    kept.push_back(std::move(stage));
+  }
+  std::reverse(kept.begin(), kept.end());
+  program.stages = std::move(kept);
+  return program;
+}
+
+Hoisted hoist_params(Program program) {
+  Hoisted result{program, program};
+  result.prepared.stages.clear();
+  result.rest.stages.clear();
+  std::set<std::string> fixed;
+  for (const auto& [name, tensor] : program.tensors)
+    if (tensor.where == Where::kParam || tensor.where == Where::kConstant) fixed.insert(name);
+  for (const Stage& stage : program.stages) {
+    bool only_params = !stage.handwritten && program.tensor(stage.tensor).where == Where::kTemporary;
+    const auto reads = reads_of(stage);
+    for (const std::string& name : reads) only_params &= fixed.contains(name);
+    only_params &= !reads.empty();
+    if (only_params) fixed.insert(stage.tensor);
+    (only_params ? result.prepared : result.rest).stages.push_back(stage);
+  }
+  return result;
+}
+
+Program settle_in_place(Program program) {
+  std::vector<Stage> stages, copies;
+  for (std::size_t i = 0; i < program.stages.size(); ++i) {
+    Stage stage = program.stages[i];
+    const auto found = program.tensors.find(stage.tensor);
+    if (stage.handwritten || found == program.tensors.end() || found->second.where != Where::kInout) {
+      stages.push_back(std::move(stage));
+      continue;
+    }
+    const std::string target = stage.tensor;
+    bool clash = stage.combine != Combine::kNone;
+    const Expr own = flat_position(stage.view, stage.dims);
+    visit(stage.body, [&](const ExprNode& node) {
+      if (node.op == Op::kLoad && node.name == target)
+        clash |= !same(flat_position(node.coefs, node.args), own);
+    });
+    for (std::size_t j = i + 1; j < program.stages.size(); ++j)
+      clash |= reads_of(program.stages[j]).contains(target);
+    if (!clash) {
+      stages.push_back(std::move(stage));
+      continue;
+    }
+    const std::string copy = target + "_next";
+    program.tensors[copy] = {copy, found->second.dtype, found->second.shape, Where::kTemporary, {}, nullptr};
+    Stage back = stage;
+    back.combine = Combine::kNone;
+    back.reduced.clear();
+    for (Expr& dim : back.dims) dim = variable(dim->name + "_back", dim->integer);
+    back.body = load(copy, found->second.dtype, stage.view, back.dims);
+    back.label = "copied back";
+    stage.tensor = copy;
+    stages.push_back(std::move(stage));
+    copies.push_back(std::move(back));
+  }
+  stages.insert(stages.end(), copies.begin(), copies.end());
+  program.stages = std::move(stages);
+  return program;
+}
+
+namespace {
+
+int digits_in(const Expr& e) {
+  int count = 0;
+  visit(e, [&](const ExprNode& node) { count += node.op == Op::kDigit; });
+  return count;
+}
+
+bool split_digits(Stage& stage) {
+  for (const bool kept : {true, false}) {
+    auto& list = kept ? stage.dims : stage.reduced;
+    for (std::size_t d = 0; d < list.size(); ++d) {
+      if (kept && stage.scan_axis == static_cast<int>(d)) continue;
+      const Expr v = list[d];
+      std::int64_t part = 0;
+      visit(stage.body, [&](const ExprNode& node) {
+        if (node.op == Op::kDigit && node.args[0]->op == Op::kVar && node.args[0]->name == v->name) {
+          if (node.integer > 1 && v->integer % node.integer == 0) part = node.integer;
+          if (part == 0 && node.integer == 1 && node.base > 1 && v->integer % node.base == 0 &&
+              node.base < v->integer)
+            part = node.base;
+        }
+      });
+      if (part <= 1 || part >= v->integer) continue;
+      const Expr high = variable(v->name + "_g", v->integer / part), low = variable(v->name, part);
+      const Expr body = substitute(stage.body, {{v->name, plus(times(high, part), low)}});
+      if (digits_in(body) >= digits_in(stage.body)) continue;
+      stage.body = body;
+      list[d] = low;
+      list.insert(list.begin() + static_cast<std::ptrdiff_t>(d), high);
+      if (kept) {
+        stage.view[d] = part;
+        stage.view.insert(stage.view.begin() + static_cast<std::ptrdiff_t>(d), v->integer / part);
+        if (stage.scan_axis > static_cast<int>(d)) ++stage.scan_axis;
+      }
+      return true;
+    }
+  }
+  return false;
+}
+
+// Loads are put into the flat form while dimensions are judged: a view does not matter to them.
+Expr flattened(const Expr& e) {
+  return rewrite(e, [](const Expr& x) -> Expr {
+    if (x->op != Op::kLoad || x->args.size() <= 1) return nullptr;
+    return load(x->name, x->dtype, {element_count(x->coefs)}, {flattened(flat_position(x->coefs, x->args))});
+  });
+}
+
+bool merge_once(Stage& stage) {
+  for (const bool kept : {true, false}) {
+    auto& list = kept ? stage.dims : stage.reduced;
+    for (std::size_t d = 0; d < list.size(); ++d) {
+      if (kept && (stage.scan_axis == static_cast<int>(d))) continue;
+      if (list[d]->integer == 1) {  // a dimension of one
+        if (kept && stage.dims.size() == 1) continue;
+        if (!kept && stage.reduced.size() == 1) continue;
+        stage.body = substitute(stage.body, {{list[d]->name, integer(0)}});
+        list.erase(list.begin() + static_cast<std::ptrdiff_t>(d));
+        if (kept) {
+          stage.view.erase(stage.view.begin() + static_cast<std::ptrdiff_t>(d));
+          if (stage.scan_axis > static_cast<int>(d)) --stage.scan_axis;
+        }
+        return true;
+      }
+      if (d + 1 >= list.size() || (kept && stage.scan_axis == static_cast<int>(d) + 1)) continue;
+      const Expr a = list[d], b = list[d + 1];
+      const Expr merged = variable(b->name, a->integer * b->integer);
+      const Expr before = flattened(stage.body);
+      const Expr body = substitute(
+          before, {{a->name, digit(merged, b->integer, 0)}, {b->name, digit(merged, 1, b->integer)}});
+      if (digits_in(body) > digits_in(before)) continue;
+      stage.body = substitute(
+          stage.body, {{a->name, digit(merged, b->integer, 0)}, {b->name, digit(merged, 1, b->integer)}});
+      list[d + 1] = merged;
+      list.erase(list.begin() + static_cast<std::ptrdiff_t>(d));
+      if (kept) {
+        stage.view[d + 1] = a->integer * b->integer;
+        stage.view.erase(stage.view.begin() + static_cast<std::ptrdiff_t>(d));
+        if (stage.scan_axis > static_cast<int>(d)) --stage.scan_axis;
+      }
+      return true;
+    }
+  }
+  return false;
+}
+
+// Loads whose position became digits of a merged variable are seen under the merged view instead.
+Expr with_plain_views(const Program& program, const Expr& e) {
+  return rewrite(e, [&](const Expr& x) -> Expr {
+    if (x->op != Op::kLoad) return nullptr;
+    std::vector<Expr> args;
+    for (const Expr& arg : x->args) args.push_back(with_plain_views(program, arg));
+    // Neighbouring positions that together are a simpler one.
+    Shape view = x->coefs;
+    for (std::size_t d = 0; d + 1 < args.size();) {
+      const Expr joined = plus(times(args[d], view[d + 1]), args[d + 1]);
+      if (is_position(args[d]) && is_position(args[d + 1]) &&
+          digits_in(joined) < digits_in(args[d]) + digits_in(args[d + 1])) {
+        args[d] = joined;
+        view[d] *= view[d + 1];
+        args.erase(args.begin() + static_cast<std::ptrdiff_t>(d) + 1);
+        view.erase(view.begin() + static_cast<std::ptrdiff_t>(d) + 1);
+        d = d > 0 ? d - 1 : 0;
+      } else {
+        ++d;
+      }
+    }
+    return load(x->name, x->dtype, view, args);
+  });
+}
+
+// Loads are brought to the view under which the stage that wrote the tensor sees it, where that needs no
+// digits.
+Expr with_view_of_writer(const std::map<std::string, Shape>& views, const Expr& e) {
+  return rewrite(e, [&](const Expr& x) -> Expr {
+    if (x->op != Op::kLoad) return nullptr;
+    const auto found = views.find(x->name);
+    if (found == views.end() || found->second == x->coefs) return nullptr;
+    const Expr flat = flat_position(x->coefs, x->args);
+    std::vector<Expr> position = unflatten(flat, found->second);
+    int before = 0, after = 0;
+    for (const Expr& p : x->args) before += digits_in(p);
+    for (const Expr& p : position) after += digits_in(p);
+    if (after > before) return nullptr;
+    return load(x->name, x->dtype, found->second, position);
+  });
+}
+
+}  // namespace
+
+Program tidy_dimensions(Program program) {
+  std::map<std::string, Shape> views;
+  for (Stage& stage : program.stages) {
+    if (stage.handwritten) continue;
+    while (split_digits(stage)) {
+    }
+    while (merge_once(stage)) {
+    }
+    stage.body = with_plain_views(program, stage.body);
+    stage.body = with_view_of_writer(views, stage.body);
+    views[stage.tensor] = stage.view;
+  }
+  return program;
+}
+
+Program split_reductions(Program program, int threads) {
+  std::vector<Stage> stages;
+  for (Stage& stage : program.stages) {
+    std::int64_t results = 1, work = 1;
+    for (std::int64_t extent : stage.view) results *= extent;
+    for (const Expr& r : stage.reduced) work *= r->integer;
+    const bool starved = !stage.handwritten && stage.combine != Combine::kNone && stage.scan_axis < 0 &&
+                         stage.node == nullptr && results < threads && results * work >= 16384 &&
+                         !stage.reduced.empty();
+    if (!starved) {
+      stages.push_back(std::move(stage));
+      continue;
+    }
+    // The outermost reduced dimension becomes the parts; one long one is cut at a divisor.
+    if (stage.reduced.size() == 1 || stage.reduced[0]->integer < threads) {
+      const Expr v = stage.reduced[0];
+      std::int64_t part = 0;
+      for (std::int64_t n = 4096; n >= 256 && part == 0; --n)
+        if (v->integer % n == 0 && v->integer / n >= threads) part = n;
+      if (part > 0) {
+        const Expr high = variable(v->name + "_p", v->integer / part), low = variable(v->name, part);
+        stage.body = substitute(stage.body, {{v->name, plus(times(high, part), low)}});
+        stage.reduced[0] = low;
+        stage.reduced.insert(stage.reduced.begin(), high);
+      }
+    }
+    if (stage.reduced.size() < 2) {
+      stages.push_back(std::move(stage));
+      continue;
+    }
+    const TensorInfo info = program.tensor(stage.tensor);
+    const std::string parts = stage.tensor + "_parts";
+    const Expr outer = stage.reduced[0];
+    Stage first = stage, second = stage;
+    first.tensor = parts;
+    first.view.push_back(outer->integer);
+    first.dims.push_back(outer);
+    first.reduced.erase(first.reduced.begin());
+    const DType dtype =
+        info.dtype == DType::kFloat16 || info.dtype == DType::kBFloat16 ? DType::kFloat32 : info.dtype;
+    program.tensors[parts] = {parts, dtype, first.view, Where::kTemporary, {}, nullptr};
+    std::vector<Expr> position;
+    for (Expr& dim : second.dims) {
+      dim = variable(dim->name + "_t", dim->integer);
+      position.push_back(dim);
+    }
+    second.reduced = {variable(outer->name + "_t", outer->integer)};
+    position.push_back(second.reduced[0]);
+    second.body = load(parts, dtype, first.view, position);
+    second.label += " parts";
+    stages.push_back(std::move(first));
+    stages.push_back(std::move(second));
+  }
+  program.stages = std::move(stages);
+  return program;
+}
+
+}  // namespace kforge::smith

@@ -1,0 +1,518 @@
+// The analytic guess: which nests share loops, what is tiled for which cache, what threads and lanes get.
+//
+// Nests that pass rows to each other are fused over the dimensions they have in common, so that what one
+// makes the next finds in the nearest cache. Where the common dimensions contain the one along memory (a
+// softmax over channels), that one is tiled and every nest runs along the tile.
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "smith/schedule/schedule.h"
+
+namespace kforge::smith {
+namespace {
+
+using Kind = StmtNode::Kind;
+using Where = TensorInfo::Where;
+
+std::size_t cache_bytes(const Machine& machine, int level, std::size_t otherwise) {
+  for (const CacheLevel& cache : machine.caches)
+    if (cache.level == level && cache.bytes > 0)
+      return cache.bytes / static_cast<std::size_t>(std::max(1, level == 3 ? cache.shared_by : 1));
+  return otherwise;
+}
+
+std::int64_t count_of(const std::vector<Expr>& variables) {
+  std::int64_t count = 1;
+  for (const Expr& v : variables) count *= v->integer;
+  return count;
+}
+
+double work_of(const Stage& stage) {
+  return static_cast<double>(count_of(stage.dims)) * static_cast<double>(count_of(stage.reduced)) *
+         (1 + cost_of(stage.body) / 8);
+}
+
+// Variables of different stages that run along the same dimension of a tensor between them.
+class Classes {
+ public:
+  explicit Classes(const Program& program) {
+    std::map<std::string, const Stage*> writer;
+    for (const Stage& stage : program.stages) {
+      if (!stage.handwritten)
+        visit(stage.body, [&](const ExprNode& node) {
+          if (node.op != Op::kLoad) return;
+          const auto found = writer.find(node.name);
+          if (found == writer.end() || found->second->view != node.coefs) return;
+          for (std::size_t d = 0; d < node.args.size(); ++d)
+            if (node.args[d]->op == Op::kVar && node.args[d]->integer == found->second->dims[d]->integer)
+              unite(node.args[d]->name, found->second->dims[d]->name);
+        });
+      if (!stage.handwritten) writer[stage.tensor] = &stage;
+    }
+  }
+  std::string of(const std::string& variable) {
+    const auto found = parent_.find(variable);
+    if (found == parent_.end()) return variable;
+    return found->second = of(found->second);
+  }
+
+ private:
+  void unite(const std::string& a, const std::string& b) {
+    const std::string x = of(a), y = of(b);
+    if (x != y) parent_[x] = y;
+  }
+  std::map<std::string, std::string> parent_;
+};
+
+struct Group {
+  std::vector<const Stage*> stages;
+  std::vector<std::string> common;  // classes, outermost first
+};
+
+// The variable along memory of most of what a stage reads: the one its vectors lie along.
+Expr vector_variable(const Stage& stage) {
+  Expr kept = stage.dims.empty() ? nullptr : stage.dims.back();
+  Expr gone = stage.reduced.empty() ? nullptr : stage.reduced.back();
+  if (!gone) return kept;
+  bool along_kept = false, along_gone = false;
+  visit(stage.body, [&](const ExprNode& node) {
+    if (node.op != Op::kLoad) return;
+    bool linear = true;
+    const Expr flat = flat_position(node.coefs, node.args);
+    along_kept |= kept && kept->integer >= 4 && coefficient(flat, kept->name, &linear) == 1;
+    along_gone |= coefficient(flat, gone->name, &linear) == 1;
+  });
+  if (along_kept) return kept;
+  if (along_gone && gone->integer >= 4) return gone;
+  return kept ? kept : gone;
+}
+
+class Planner {
+ public:
+  Planner(const Program& program, const Nest& nest, const Machine& machine, int threads)
+      : program_(program), nest_(nest), machine_(machine), threads_(threads), classes_(program) {}
+
+  Guess run() {
+    for (const Group& group : groups()) schedule(group);
+    stream_outputs();
+    return std::move(guess_);
+  }
+
+ private:
+  bool attempt(Step step) {
+    auto next = apply(nest_, step);
+    if (!next) return false;
+    nest_ = std::move(*next);
+    guess_.steps.push_back(std::move(step));
+    return true;
+  }
+  void because(std::string reason) { guess_.reasons.push_back(std::move(reason)); }
+
+  std::vector<std::string> classes_of(const std::vector<Expr>& variables) {
+    std::vector<std::string> names;
+    for (const Expr& v : variables) names.push_back(classes_.of(v->name));
+    return names;
+  }
+  static bool contains(const std::vector<std::string>& list, const std::string& name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  }
+
+  std::vector<Group> groups() {
+    std::vector<Group> all;
+    for (const Stage& stage : program_.stages) {
+      if (stage.handwritten) {
+        all.push_back({{&stage}, {}});
+        continue;
+      }
+      if (!all.empty() && join(all.back(), stage)) continue;
+      Group fresh{{&stage}, classes_of(stage.dims)};
+      if (stage.scan_axis >= 0) fresh.common.erase(fresh.common.begin() + stage.scan_axis);
+      all.push_back(std::move(fresh));
+    }
+    return all;
+  }
+
+  std::int64_t extent_of(const Group& group, const std::string& name) {
+    for (const Stage* stage : group.stages)
+      for (const Expr& v : stage->dims)
+        if (classes_.of(v->name) == name) return v->integer;
+    return 1;
+  }
+
+  bool join(Group& group, const Stage& stage) {
+    if (group.stages[0]->handwritten || stage.node) return false;
+    std::vector<std::string> mine = classes_of(stage.dims), common;
+    if (stage.scan_axis >= 0) mine[static_cast<std::size_t>(stage.scan_axis)].clear();
+    std::set<std::string> broken;
+    bool reads = false;
+    visit(stage.body, [&](const ExprNode& node) {
+      if (node.op != Op::kLoad) return;
+      for (const Stage* other : group.stages) {
+        if (other->tensor != node.name) continue;
+        reads = true;
+        for (std::size_t d = 0; d < other->dims.size(); ++d) {
+          const std::string name = classes_.of(other->dims[d]->name);
+          const bool plain = other->view == node.coefs && node.args[d]->op == Op::kVar &&
+                             classes_.of(node.args[d]->name) == name;
+          if (!plain) broken.insert(name);
+        }
+      }
+    });
+    for (const std::string& name : group.common)
+      if (contains(mine, name) && !broken.contains(name)) common.push_back(name);
+    // A contraction takes what is done to each of its results, nothing else.
+    const bool after_contraction = group.stages[0]->node != nullptr;
+    if (after_contraction && (stage.combine != Combine::kNone || stage.view != group.stages[0]->view ||
+                              common.size() != stage.dims.size()))
+      return false;
+    if (!reads && (stage.view != group.stages.back()->view || common.size() != stage.dims.size()))
+      return false;
+    std::int64_t lanes = 1;
+    for (const std::string& name : common) lanes *= extent_of(group, name);
+    if (common.empty() || lanes < 2 * threads_) return false;
+    group.stages.push_back(&stage);
+    group.common = std::move(common);
+    return true;
+  }
+
+  // Brings the loops of a stage into the order of `wanted` (names, outermost first) by exchanging neighbours.
+  bool order(const std::vector<std::string>& now, const std::vector<std::string>& wanted) {
+    std::vector<std::string> current = now;
+    for (std::size_t target = 0; target < wanted.size(); ++target) {
+      const auto found = std::find(current.begin(), current.end(), wanted[target]);
+      if (found == current.end()) return false;
+      for (auto i = static_cast<std::size_t>(found - current.begin()); i > target; --i) {
+        if (!attempt({"reorder", {current[i - 1], current[i]}})) return false;
+        std::swap(current[i - 1], current[i]);
+      }
+    }
+    return true;
+  }
+
+  std::int64_t tile_for(const Group& group, std::int64_t extent) {
+    // Bytes that one step along memory needs in the group: everything it visits for it.
+    double per_column = 0;
+    for (const Stage* stage : group.stages) {
+      double others = 1;
+      for (const Expr& v : stage->dims)
+        if (!contains(group.common, classes_.of(v->name))) others *= static_cast<double>(v->integer);
+      per_column = std::max(per_column, others * static_cast<double>(count_of(stage->reduced)) * 4);
+    }
+    const double l2 = static_cast<double>(cache_bytes(machine_, 2, 1 << 20)) / 2;
+    auto tile = static_cast<std::int64_t>(l2 / std::max(4.0, per_column));
+    tile = std::clamp<std::int64_t>(tile / 64 * 64, 64, 4096);
+    // Enough tiles for the threads.
+    std::int64_t outer = 1;
+    for (const std::string& name : group.common) outer *= extent_of(group, name);
+    outer /= extent;
+    while (tile > 64 && outer * (extent / tile) < 2 * threads_) tile /= 2;
+    // A tile that divides the row leaves no remainder.
+    for (std::int64_t t = tile; t >= tile / 2 && t >= 32; t -= 16)
+      if (extent % t == 0) return t;
+    return tile;
+  }
+
+  void schedule(const Group& group) {
+    if (group.stages[0]->handwritten) return;
+    double work = 0;
+    for (const Stage* stage : group.stages) work += work_of(*stage);
+    const bool threaded = threads_ > 1 && work > 24000;
+    const Stage& biggest =
+        **std::max_element(group.stages.begin(), group.stages.end(),
+                           [](const Stage* a, const Stage* b) { return work_of(*a) < work_of(*b); });
+    const Expr vector = vector_variable(biggest);
+    const std::string vector_class = vector ? classes_.of(vector->name) : "";
+    const bool columns = contains(group.common, vector_class);
+    bool only_common = true;
+    for (const Stage* stage : group.stages)
+      for (const auto* list : {&stage->dims, &stage->reduced})
+        for (const Expr& v : *list) only_common &= contains(group.common, classes_.of(v->name));
+
+    // The order of the shared loops; the one along memory last.
+    std::vector<std::string> shared = group.common;
+    std::int64_t tile = 0;
+    if (columns) {
+      std::erase(shared, vector_class);
+      const std::int64_t extent = extent_of(group, vector_class);
+      std::int64_t outer = 1;
+      for (const std::string& name : shared) outer *= extent_of(group, name);
+      if (only_common) {  // elementwise: cut only where threads would go short
+        if (outer < 4 * threads_ && extent >= 4096)
+          tile =
+              std::min<std::int64_t>(16384, std::max<std::int64_t>(1024, extent / (8 * threads_) / 64 * 64));
+        for (std::int64_t t = tile; tile > 0 && t >= tile / 2; t -= 64)
+          if (extent % t == 0) {
+            tile = t;
+            break;
+          }
+      } else if (extent > 64) {
+        tile = tile_for(group, extent);
+        if (tile >= extent) tile = 0;
+      }
+    }
+    if (biggest.combine == Combine::kNone && tile == 0 && transpose_tiles(group, biggest, threaded)) return;
+
+    std::vector<std::vector<std::string>> loops;  // shared loops of each stage, by name
+    for (const Stage* stage : group.stages)
+      loops.push_back(shape(*stage, shared, columns ? vector_class : "", tile));
+    // Fuse them level by level.
+    bool fused = true;
+    for (std::size_t s = 1; s < loops.size(); ++s)
+      for (std::size_t level = 0; fused && level < loops[0].size(); ++level)
+        fused = attempt({"fuse", {loops[0][level], loops[s][level]}});
+    if (group.stages.size() > 1 && fused)
+      because(fmt::format("{} to {} share their outer loops: what passes between them stays in cache",
+                          group.stages[0]->tensor, group.stages.back()->tensor));
+    if (tile > 0 && !only_common)
+      because(fmt::format("tiles of {} along memory: what a tile needs fits in half of L2", tile));
+    inner_fusion(group);
+    for (const Stage* stage : group.stages) lanes(*stage, columns ? vector_class : "");
+    if (threaded) threads(loops[0]);
+  }
+
+  // Orders a stage's loops, tiles the one along memory, and returns the names of its shared loops.
+  std::vector<std::string> shape(const Stage& stage, const std::vector<std::string>& shared,
+                                 const std::string& vector_class, std::int64_t tile) {
+    std::vector<std::string> now, outer;
+    for (const Expr& v : stage.dims) now.push_back(v->name);
+    if (stage.scan_axis >= 0) {
+      now.erase(now.begin() + stage.scan_axis);
+      now.push_back(stage.dims[static_cast<std::size_t>(stage.scan_axis)]->name);
+    }
+    for (const std::string& name : shared)
+      for (const Expr& v : stage.dims)
+        if (classes_.of(v->name) == name) outer.push_back(v->name);
+    std::string along;
+    for (const Expr& v : stage.dims)
+      if (!vector_class.empty() && classes_.of(v->name) == vector_class) along = v->name;
+    if (!along.empty() && tile > 0 && attempt({"split", {along}, tile})) {
+      const auto at = std::find(now.begin(), now.end(), along);
+      now.insert(at, along + "_o");
+      outer.push_back(along + "_o");
+    }
+    if (stage.scan_axis < 0) order(now, outer);
+    // A reduction across rows runs along them: the sums of a tile lie in the nearest cache.
+    if (!along.empty() && stage.combine != Combine::kNone && stage.scan_axis < 0 &&
+        vector_variable(stage)->name == along && !is_window(stage) && !stage.node &&
+        attempt({"distribute", {along}})) {
+      std::string moving = along + "_1";
+      for (const Expr& r : stage.reduced)
+        if (!attempt({"reorder", {moving, r->name}})) break;
+      if (stage.reduced.back()->integer % 4 == 0 && stage.reduced.back()->integer >= 8) {
+        const std::string rows = stage.reduced.back()->name;
+        if (attempt({"split", {rows}, 4}) && attempt({"reorder", {rows, moving}}))
+          attempt({"unroll", {rows}});
+      }
+    } else if (!along.empty() && stage.scan_axis >= 0 && stage.dims.size() > 1 &&
+               attempt({"distribute", {along}})) {
+      attempt({"reorder", {along + "_1", stage.dims[static_cast<std::size_t>(stage.scan_axis)]->name}});
+    }
+    return outer;
+  }
+
+  static bool is_window(
+      const Stage& stage) {  // reads overlap: positions are sums of kept and reduced variables
+    bool found = false;
+    visit(stage.body, [&](const ExprNode& node) {
+      if (node.op != Op::kLoad) return;
+      for (const Expr& at : node.args) {
+        bool kept = false, gone = false;
+        for (const Expr& v : stage.dims) kept |= uses(at, v->name);
+        for (const Expr& v : stage.reduced) gone |= uses(at, v->name);
+        found |= kept && gone && node.coefs.size() > 1;
+      }
+    });
+    return found;
+  }
+
+  // Loops inside of the shared ones that follow each other along the same class: exp and its sum.
+  void inner_fusion(const Group& group) {
+    for (std::size_t i = 1; i < group.stages.size(); ++i) {
+      const Stage &a = *group.stages[i - 1], &b = *group.stages[i];
+      if (!a.reduced.empty() && a.reduced.size() == b.reduced.size() && a.view == b.view) {
+        // Two sums over the same elements: one pass.
+        for (std::size_t level = 0; level < a.reduced.size(); ++level) {
+          const std::string first = a.reduced[level]->name, second = b.reduced[level]->name;
+          if (!find_loop(nest_.root, first) || !find_loop(nest_.root, second) ||
+              !attempt({"fuse", {first, second}}))
+            break;
+        }
+        continue;
+      }
+      if (a.combine != Combine::kNone || a.dims.empty()) continue;
+      const std::string first = a.dims.back()->name;
+      const auto& list = b.reduced.empty() ? b.dims : b.reduced;
+      if (list.empty()) continue;
+      const std::string second = list.back()->name;
+      if (classes_.of(first) != classes_.of(second)) continue;
+      if (find_loop(nest_.root, first) && find_loop(nest_.root, second)) attempt({"fuse", {first, second}});
+    }
+  }
+
+  void lanes(const Stage& stage, const std::string& vector_class) {
+    Expr v = vector_variable(stage);
+    if (!v) return;
+    for (const Expr& d : stage.dims)
+      if (!vector_class.empty() && classes_.of(d->name) == vector_class) v = d;
+    if (stage.scan_axis >= 0 && stage.scan_axis == static_cast<int>(stage.dims.size()) - 1)
+      v = stage.dims.back();
+    const bool reduces = !stage.reduced.empty();
+    if (is_window(stage)) {
+      // Edges apart, the window written out inside of the lanes.
+      attempt({"peel", {v->name}});
+      std::int64_t window = 1;
+      for (std::size_t i = stage.reduced.size(); i-- > 0;) {
+        window *= stage.reduced[i]->integer;
+        if (window <= 32) attempt({"unroll", {stage.reduced[i]->name}});
+      }
+    } else if (!reduces) {
+      attempt({"peel", {v->name}});
+    }
+    for (const std::string& name : {v->name, v->name + "_1", v->name + "_2"}) {
+      const Stmt loop = find_loop(nest_.root, name);
+      if (!loop || loop->extent < 8) continue;
+      const bool sums = reduces && !loop_moves_result(stage, name);
+      attempt({"vectorize", {name}, sums ? 4 : cost_of(stage.body) > 12 ? 1 : 2});
+    }
+  }
+  static bool loop_moves_result(const Stage& stage, const std::string& name) {
+    for (const Expr& d : stage.dims)
+      if (name.starts_with(d->name)) return true;
+    return false;
+  }
+
+  void threads(const std::vector<std::string>& loops) {
+    // As many of the outer loops as give every thread several pieces.
+    std::vector<std::string> chosen;
+    std::int64_t pieces = 1;
+    for (const std::string& name : loops) {
+      const Stmt loop = find_loop(nest_.root, name);
+      if (!loop) break;
+      chosen.push_back(name);
+      pieces *= loop->extent;
+      if (pieces >= 8 * threads_) break;
+    }
+    while (!chosen.empty()) {
+      if (attempt({"parallelize", chosen})) {
+        because(fmt::format("threads share {} pieces of {}", pieces, chosen.back()));
+        return;
+      }
+      chosen.pop_back();
+    }
+  }
+
+  // A copy across memory: square tiles, so that lines read down a column are used whole.
+  bool transpose_tiles(const Group& group, const Stage& stage, bool threaded) {
+    if (group.stages.size() != 1 || stage.dims.size() < 2 || stage.scan_axis >= 0) return false;
+    const Expr last = stage.dims.back();
+    Expr across;
+    visit(stage.body, [&](const ExprNode& node) {
+      if (node.op != Op::kLoad) return;
+      bool linear = true;
+      const Expr flat = flat_position(node.coefs, node.args);
+      if (std::abs(coefficient(flat, last->name, &linear)) <= 1) return;
+      for (const Expr& v : stage.dims)
+        if (v != last && coefficient(flat, v->name, &linear) == 1 && v->integer >= 32) across = v;
+    });
+    if (!across || last->integer < 32) return false;
+    const std::string a = across->name, b = last->name;
+    if (!attempt({"split", {a}, 16}) || !attempt({"split", {b}, 64})) return false;
+    std::vector<std::string> now;
+    for (const Expr& v : stage.dims) {
+      if (v->name == a || v->name == b) now.push_back(v->name + "_o");
+      now.push_back(v->name);
+    }
+    std::vector<std::string> wanted;
+    for (const std::string& name : now)
+      if (name != a && name != b) wanted.push_back(name);
+    const std::vector<std::string> outer = wanted;
+    wanted.push_back(a);
+    wanted.push_back(b);
+    order(now, wanted);
+    attempt({"vectorize", {b}, 1});
+    because("tiles of 16 x 64: lines read across memory are used whole before they leave the cache");
+    if (threaded) threads(outer);
+    return true;
+  }
+
+  void stream_outputs() {
+    const std::size_t last = machine_.last_level_bytes();
+    for (const auto& [name, tensor] : program_.tensors) {
+      const std::size_t bytes = static_cast<std::size_t>(element_count(tensor.shape)) * size_of(tensor.dtype);
+      if (tensor.where != Where::kOutput || bytes < std::max<std::size_t>(last, 8 << 20)) continue;
+      if (attempt({"stream", {name}}))
+        because(fmt::format(
+            "{} is larger than the last cache and nobody reads it soon: stored past the caches", name));
+    }
+  }
+
+  const Program& program_;
+  Nest nest_;
+  const Machine& machine_;
+  int threads_;
+  Classes classes_;
+  Guess guess_;
+};
+
+}  // namespace
+
+Guess first_steps(const Program& program, const Nest& nest, const Machine& machine, int threads) {
+  return Planner(program, nest, machine, threads).run();
+}
+
+std::vector<Variation> variations(const Nest& nest, const std::vector<Step>& steps, const Machine& machine,
+                                  int threads) {
+  std::vector<Variation> found;
+  auto offer = [&](std::string name, std::string tag, std::string why, std::vector<Step> changed) {
+    if (apply_all(nest, changed))
+      found.push_back({std::move(name), std::move(tag), std::move(why), std::move(changed)});
+  };
+  // Streaming stores, on or off.
+  for (const auto& [tensor, info] : nest.tensors) {
+    if (info.where != Where::kOutput) continue;
+    std::vector<Step> changed;
+    bool had = false;
+    for (const Step& step : steps) {
+      const bool this_one = step.name == "stream" && step.loops[0] == tensor;
+      had |= this_one;
+      if (!this_one) changed.push_back(step);
+    }
+    if (had) {
+      offer("no stream " + tensor, "streaming_stores", "the result may still fit a cache that is read next",
+            changed);
+    } else if (static_cast<std::size_t>(element_count(info.shape)) * size_of(info.dtype) > (1 << 20)) {
+      changed.push_back({"stream", {tensor}, 0});
+      offer("stream " + tensor, "streaming_stores", "saves reading the lines that are overwritten", changed);
+    }
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Step& step = steps[i];
+    auto with = [&](std::int64_t number) {
+      std::vector<Step> changed = steps;
+      changed[i].number = number;
+      return changed;
+    };
+    if (step.name == "vectorize")
+      for (const std::int64_t n : {step.number * 2, step.number / 2})
+        if (n >= 1 && n <= 8 && n != step.number)
+          offer(fmt::format("{} vectors along {}", n, step.loops[0]), "unroll",
+                "more independent work at once, or fewer registers", with(n));
+    if (step.name == "split" && step.number >= 64)
+      for (const std::int64_t n : {step.number * 2, step.number / 2})
+        offer(fmt::format("tiles of {} along {}", n, step.loops[0]), "tile",
+              "longer runs along memory, or a smaller footprint", with(n));
+    if (step.name == "parallelize") {
+      std::vector<Step> changed = steps;
+      changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(i));
+      offer("one thread for " + step.loops[0], "parallelize",
+            "starting threads may cost more than they bring", changed);
+    }
+  }
+  (void)machine;
+  (void)threads;
+  return found;
+}
+
+}  // namespace kforge::smith

@@ -1,0 +1,103 @@
+#include "smith/smith.h"
+
+#include "smith/emit/cpp.h"
+#include "smith/graph/passes.h"
+#include "smith/schedule/schedule.h"
+
+namespace kforge::smith {
+namespace {
+
+// Everything up to the loops: the same for every schedule of a problem.
+struct Prepared {
+  Program program;  // of each call
+  Nest nest;        // its loops, unscheduled
+  Nest prepared;    // of prepare()
+};
+
+Result<Prepared> prepare(const Problem& problem) {
+  KF_TRY(Program program, lower(problem));
+  program = settle_in_place(prune(std::move(program)));
+  Hoisted hoisted = hoist_params(std::move(program));
+  Program rest = split_reductions(std::move(hoisted.rest), problem.threads);
+  rest = tidy_dimensions(std::move(rest));
+  Program before = tidy_dimensions(std::move(hoisted.prepared));
+  Prepared result{rest, build_nest(rest), build_nest(before)};
+  return result;
+}
+
+Result<Design> design(const Problem& problem, const Prepared& prepared, const Schedule& schedule,
+                      std::vector<std::string> reasons) {
+  KF_TRY(Nest nest, apply_all(prepared.nest, schedule.steps));
+  CppProgram program;
+  program.problem = &problem;
+  program.nest = shrink_temporaries(nest);
+  program.prepared = prepared.prepared;
+  program.comment = std::move(reasons);
+  Design result;
+  result.schedule = to_json(schedule);
+  for (const std::string& reason : program.comment) result.story += reason + "\n";
+  result.source = emit_cpp(program);
+  return result;
+}
+
+}  // namespace
+
+Result<Design> first_design(const Problem& problem, std::string_view remembered) {
+  if (!remembered.empty())
+    if (auto again = design_from(problem, remembered)) return again;
+  KF_TRY(Prepared prepared, prepare(problem));
+  Guess guess = first_steps(prepared.program, prepared.nest, problem.machine, problem.threads);
+  return design(problem, prepared, Schedule{guess.steps, {}}, guess.reasons);
+}
+
+Result<Design> design_from(const Problem& problem, std::string_view text) {
+  KF_TRY(Schedule schedule, schedule_from_json(text));
+  KF_TRY(Prepared prepared, prepare(problem));
+  std::vector<std::string> reasons;
+  for (const Step& step : schedule.steps) reasons.push_back(print(step));
+  return design(problem, prepared, schedule, reasons);
+}
+
+std::vector<Move> moves(const Problem& problem, const Design& from) {
+  const auto schedule = schedule_from_json(from.schedule);
+  const auto prepared = prepare(problem);
+  std::vector<Move> found;
+  if (!schedule || !prepared) return found;
+  for (const Variation& v : variations(prepared->nest, schedule->steps, problem.machine, problem.threads)) {
+    Schedule next = *schedule;
+    next.steps = v.steps;
+    found.push_back({v.name, v.tag, v.why, to_json(next)});
+  }
+  return found;
+}
+
+std::string family(const Problem& problem) {
+  std::string ops;
+  for (const Node& node : problem.graph.nodes) ops += (ops.empty() ? "" : "+") + node.op;
+  auto bucket = [](std::int64_t n) {
+    std::int64_t b = 1;
+    while (b * 2 <= n) b *= 2;
+    return b;
+  };
+  std::string shapes;
+  for (const Argument& argument : problem.arguments) {
+    shapes += "/";
+    for (std::size_t d = 0; d < argument.shape.size(); ++d)
+      shapes += (d ? "x" : "") + std::to_string(bucket(argument.shape[d]));
+  }
+  return ops + shapes;
+}
+
+Result<std::string> print_loops(const Problem& problem, std::string_view text) {
+  KF_TRY(Prepared prepared, prepare(problem));
+  Schedule schedule;
+  if (text.empty()) {
+    schedule.steps = first_steps(prepared.program, prepared.nest, problem.machine, problem.threads).steps;
+  } else {
+    KF_TRY(schedule, schedule_from_json(text));
+  }
+  KF_TRY(Nest nest, apply_all(prepared.nest, schedule.steps));
+  return print(prepared.program) + "\n" + print(shrink_temporaries(nest));
+}
+
+}  // namespace kforge::smith
