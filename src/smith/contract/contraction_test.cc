@@ -121,11 +121,11 @@ TEST(Contraction, EpilogueSeesRowsColumnsAndOtherTensors) {
     c.finish = [n = shape.n](const FinishSite& site) {
       const bool one = site.lanes == 1;
       return fmt::format("const {0} v = (sum + {1}) * rowwise[row] + {2};\n{3};", one ? "float" : "Vec",
-                         one ? "bias[column]" : "load(bias + column)",
+                         one ? "bias[column]" : "load_vec(bias + column)",
                          one ? fmt::format("residual[row * {} + column]", n)
-                             : fmt::format("load(residual + row * {} + column)", n),
+                             : fmt::format("load_vec(residual + row * {} + column)", n),
                          one ? fmt::format("y[row * {} + column] = v > 0 ? v : 0.1f * v", n)
-                             : fmt::format("store(y + row * {} + column, v > 0 ? v : 0.1f * v)", n));
+                             : fmt::format("store_vec(y + row * {} + column, v > 0 ? v : 0.1f * v)", n));
     };
     const auto code = emit_contraction(c, first_schedule(c, machine, 2));
     ASSERT_TRUE(code);

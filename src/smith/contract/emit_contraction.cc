@@ -447,7 +447,7 @@ Finish plain_store(std::string pointer, long batch_stride, long row_stride) {
     if (site.stream && site.lanes == 4) return fmt::format("_mm_stream_ps({}, sum);", at);
     if (site.stream && site.lanes == 8) return fmt::format("_mm256_stream_ps({}, sum);", at);
     if (site.stream && site.lanes == 16) return fmt::format("_mm512_stream_ps({}, sum);", at);
-    return fmt::format("store({}, sum);", at);
+    return fmt::format("store_vec({}, sum);", at);
   };
 }
 

@@ -68,7 +68,7 @@ std::string transpose_source(int lanes) {
 inline void transpose_square(const float* in, long in_stride, float* out, long out_stride) {{
   Vec row[{0}], next[{0}];
 #pragma GCC unroll 16
-  for (int i = 0; i < {0}; ++i) row[i] = load(in + i * in_stride);
+  for (int i = 0; i < {0}; ++i) row[i] = load_vec(in + i * in_stride);
 #pragma GCC unroll 4
   for (int round = 0; round < {1}; ++round) {{
 #pragma GCC unroll 16
@@ -80,7 +80,7 @@ inline void transpose_square(const float* in, long in_stride, float* out, long o
     for (int i = 0; i < {0}; ++i) row[i] = next[i];
   }}
 #pragma GCC unroll 16
-  for (int i = 0; i < {0}; ++i) store(out + i * out_stride, row[i]);
+  for (int i = 0; i < {0}; ++i) store_vec(out + i * out_stride, row[i]);
 }}
 )",
                      lanes, rounds, lanes / 2, interleave(lanes, false), interleave(lanes, true));
@@ -106,7 +106,7 @@ void pack_b_panel(const Tensors& t, long batch, long panel, float* out) {
   if (along_n)
     text += fmt::format(R"({}    const float* const source = {} + b_batch(batch) + b_side(column0);
     for (long depth = 0; depth < kK; ++depth)
-      for (int j = 0; j < kVectors; ++j) store(out + depth * kTileN + j * kLanes, load(source + b_depth(depth) + j * kLanes));
+      for (int j = 0; j < kVectors; ++j) store_vec(out + depth * kTileN + j * kLanes, load_vec(source + b_depth(depth) + j * kLanes));
     return;
   }}
 )",

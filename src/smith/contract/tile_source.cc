@@ -86,8 +86,8 @@ std::string vector_source(int lanes) {
       R"(// {0} floats that one instruction handles; Loose is the same in memory at any address.
 typedef float Vec __attribute__((vector_size({1})));
 typedef float Loose __attribute__((vector_size({1}), aligned(4), may_alias));
-inline Vec load(const float* p) {{ return *reinterpret_cast<const Loose*>(p); }}
-inline void store(float* p, Vec v) {{ *reinterpret_cast<Loose*>(p) = v; }}
+inline Vec load_vec(const float* p) {{ return *reinterpret_cast<const Loose*>(p); }}
+inline void store_vec(float* p, Vec v) {{ *reinterpret_cast<Loose*>(p) = v; }}
 // The first `count` of them, zeros behind: never reads past the end of a tensor.
 inline Vec load_first(const float* p, long count) {{
   Vec v = {{}};
@@ -133,7 +133,7 @@ inline void multiply_tile(long depth, const float* a, const float* b, {4}bool fi
 #pragma GCC unroll 32
     for (int i = 0; i < rows; ++i)
 #pragma GCC unroll 16
-      for (int j = 0; j < vectors; ++j) sum[i][j] = load(c + i * c_stride + j * kLanes);
+      for (int j = 0; j < vectors; ++j) sum[i][j] = load_vec(c + i * c_stride + j * kLanes);
   }}
   for (long k = 0; k < depth; ++k) {{
     const float* const right = {5};
@@ -151,14 +151,14 @@ inline void multiply_tile(long depth, const float* a, const float* b, {4}bool fi
 #pragma GCC unroll 32
   for (int i = 0; i < rows; ++i)
 #pragma GCC unroll 16
-    for (int j = 0; j < vectors; ++j) store(c + i * c_stride + j * kLanes, sum[i][j]);
+    for (int j = 0; j < vectors; ++j) store_vec(c + i * c_stride + j * kLanes, sum[i][j]);
 }}
 )",
                   s.vectors, s.rows, s.rows * s.vectors, guarded ? ", bool guarded" : "",
                   table ? "const int* depth_offsets, " : "", b_at,
                   guarded ? "guarded && j == vectors - 1 ? load_first(right + j * kLanes, kEdge % kLanes)\n"
-                            "                                          : load(right + j * kLanes)"
-                          : "load(right + j * kLanes)",
+                            "                                          : load_vec(right + j * kLanes)"
+                          : "load_vec(right + j * kLanes)",
                   a_at);
   const RowPanels rows = deal_rows(c.m, s.rows);
   std::vector<int> heights = {rows.tall};
@@ -190,11 +190,25 @@ inline void multiply_any(int rows, bool edge, long depth, const float* a, const 
   return text + "}\n";
 }
 
+namespace {
+
+// What the finishing statements ask for: the sums themselves, or where they lie (sum_at[column]).
+std::string sum_lines(const std::string& text, bool vector) {
+  std::string lines;
+  if (mentions(text, "sum"))
+    lines += vector ? "      const Vec sum = load_vec(sums + i * stride + j);\n"
+                    : "      const float sum = sums[i * stride + j];\n";
+  if (mentions(text, "sum_at"))
+    lines += "      const float* const sum_at = sums + i * stride + j - column;\n";
+  return lines;
+}
+
+}  // namespace
+
 std::string finish_source(const Contraction& c, const ContractionSchedule& s, bool any_width) {
   const std::string vector = c.finish({s.lanes, s.stream});
   const std::string scalar = c.finish({1, false});
-  std::string text =
-      fmt::format(R"(
+  std::string text = fmt::format(R"(
 // Finished sums become the result: {}
 inline void finish_tile(const Tensors& t, long batch, long row0, long column0, const float* sums, long stride, int rows,
                         long columns) {{
@@ -203,17 +217,16 @@ inline void finish_tile(const Tensors& t, long batch, long row0, long column0, c
     long j = 0;
     for (; j + kLanes <= columns; j += kLanes) {{
       const long column = column0 + j;
-      const Vec sum = load(sums + i * stride + j);
-{}    }}
+{}{}    }}
 )",
-                  c.what, tensor_aliases(c.tensors, vector + scalar, "  "), indented(vector, "      "));
+                                 c.what, tensor_aliases(c.tensors, vector + scalar, "  "),
+                                 sum_lines(vector, true), indented(vector, "      "));
   if (any_width || deal_columns(c, s).edge % s.lanes != 0)
     text += fmt::format(R"(    for (; j < columns; ++j) {{
       const long column = column0 + j;
-      const float sum = sums[i * stride + j];
-{}    }}
+{}{}    }}
 )",
-                        indented(scalar, "      "));
+                        sum_lines(scalar, false), indented(scalar, "      "));
   return text + "  }\n  (void)batch;\n}\n";
 }
 

@@ -97,9 +97,9 @@ inline void interleave(const float* sums, int rows, float* line) {{
     high += fmt::format("{}{}, {}", i ? ", " : "", i + s.lanes / 2, i + s.lanes / 2 + s.lanes);
   }
   return text + fmt::format(R"(    for (long j = 0; j < kTileN; j += kLanes) {{
-      const Vec even = load(sums + i * kTileN + j), odd = load(sums + (kRows + i) * kTileN + j);
-      store(line + i * kLine + 2 * j, __builtin_shufflevector(even, odd, {}));
-      store(line + i * kLine + 2 * j + kLanes, __builtin_shufflevector(even, odd, {}));
+      const Vec even = load_vec(sums + i * kTileN + j), odd = load_vec(sums + (kRows + i) * kTileN + j);
+      store_vec(line + i * kLine + 2 * j, __builtin_shufflevector(even, odd, {}));
+      store_vec(line + i * kLine + 2 * j + kLanes, __builtin_shufflevector(even, odd, {}));
     }}
 }}
 )",
