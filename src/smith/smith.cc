@@ -1,5 +1,6 @@
 #include "smith/smith.h"
 
+#include "smith/contract/take_contractions.h"
 #include "smith/emit/cpp.h"
 #include "smith/graph/passes.h"
 #include "smith/schedule/schedule.h"
@@ -12,29 +13,73 @@ struct Prepared {
   Program program;  // of each call
   Nest nest;        // its loops, unscheduled
   Nest prepared;    // of prepare()
+  std::vector<TakenContraction> contractions;
 };
 
 Result<Prepared> prepare(const Problem& problem) {
   KF_TRY(Program program, lower(problem));
   program = settle_in_place(prune(std::move(program)));
   Hoisted hoisted = hoist_params(std::move(program));
-  Program rest = split_reductions(std::move(hoisted.rest), problem.threads);
+  std::set<std::string> fixed;  // what prepare() has
+  for (const auto& [name, tensor] : hoisted.rest.tensors)
+    if (tensor.where == TensorInfo::Where::kParam || tensor.where == TensorInfo::Where::kConstant)
+      fixed.insert(name);
+  for (const Stage& stage : hoisted.prepared.stages) fixed.insert(stage.tensor);
+  Taken taken = take_contractions(std::move(hoisted.rest), fixed, problem.threads);
+  Program rest = split_reductions(std::move(taken.rest), problem.threads);
   rest = tidy_dimensions(std::move(rest));
   Program before = tidy_dimensions(std::move(hoisted.prepared));
-  Prepared result{rest, build_nest(rest), build_nest(before)};
+  Prepared result{rest, build_nest(rest), build_nest(before), std::move(taken.parts)};
   return result;
 }
 
-Result<Design> design(const Problem& problem, const Prepared& prepared, const Schedule& schedule,
+// The schedule of a contraction: the one that is given, else the analytic guess.
+Result<ContractionSchedule> schedule_of(const Problem& problem, const TakenContraction& taken,
+                                        const Schedule& schedule) {
+  const auto given = schedule.contractions.find(taken.tensor);
+  if (given != schedule.contractions.end()) return contraction_schedule_from_json(given->second);
+  return first_schedule(taken, problem.machine, problem.threads, problem.precision);
+}
+
+// A contraction as a part of the program: its code, and the memory it packs params into or works in.
+Result<ForeignPart> part_of(const TakenContraction& taken, const ContractionSchedule& chosen,
+                            std::string& story) {
+  KF_TRY(const ContractionCode code, emit_taken(taken, chosen));
+  ForeignPart part;
+  part.definitions = code.definitions + "\n";
+  part.used = *taken.used;
+  part.buffers = {{taken.prepared_buffer(), code.prepared_floats},
+                  {taken.scratch_buffer(), code.scratch_floats}};
+  if (code.prepared_floats > 0) {
+    std::string arguments;
+    for (const std::string& argument : taken.prepare_arguments)
+      arguments += (arguments.empty() ? "" : ", ") + argument;
+    part.prepare = "  " + code.name + "::prepare({" + arguments + "}, " + taken.prepared_buffer() + ");\n";
+  }
+  story = code.story;
+  return part;
+}
+
+Result<Design> design(const Problem& problem, const Prepared& prepared, Schedule schedule,
                       std::vector<std::string> reasons) {
   KF_TRY(Nest nest, apply_all(prepared.nest, schedule.steps));
   CppProgram program;
+  for (const TakenContraction& taken : prepared.contractions) {
+    KF_TRY(const ContractionSchedule chosen, schedule_of(problem, taken, schedule));
+    std::string story;
+    KF_TRY(ForeignPart part, part_of(taken, chosen, story));
+    program.foreign.push_back(std::move(part));
+    schedule.contractions[taken.tensor] = to_json(chosen);
+    if (chosen.arithmetic != Arithmetic::kFp32) program.arithmetic = name_of(chosen.arithmetic);
+    reasons.push_back(story);
+  }
   program.problem = &problem;
   program.nest = shrink_temporaries(nest);
   program.prepared = prepared.prepared;
   program.comment = std::move(reasons);
   Design result;
   result.schedule = to_json(schedule);
+  result.arithmetic = program.arithmetic;
   for (const std::string& reason : program.comment) result.story += reason + "\n";
   result.source = emit_cpp(program);
   return result;
@@ -67,6 +112,15 @@ std::vector<Move> moves(const Problem& problem, const Design& from) {
     Schedule next = *schedule;
     next.steps = v.steps;
     found.push_back({v.name, v.tag, v.why, to_json(next)});
+  }
+  for (const TakenContraction& taken : prepared->contractions) {
+    const auto now = schedule_of(problem, taken, *schedule);
+    if (!now) continue;
+    for (const ScheduleMove& move : neighbours(*now, taken, problem.machine, problem.precision)) {
+      Schedule next = *schedule;
+      next.contractions[taken.tensor] = to_json(move.schedule);
+      found.push_back({move.name + " " + taken.tensor, move.tag, move.why, to_json(next)});
+    }
   }
   return found;
 }

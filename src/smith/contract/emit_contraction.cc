@@ -125,22 +125,7 @@ inline bool is_edge(long panel) { return panel == kColumnPanels - 1; }
   text += p.columns.edge != s.tile_n()
               ? "inline long panel_columns(long panel) { return is_edge(panel) ? kEdge : kTileN; }\n"
               : "inline long panel_columns(long) { return kTileN; }\n";
-  for (const auto& [operand, which] : {std::pair{&c.a, 'a'}, std::pair{&c.b, 'b'}}) {
-    if (!operand->element.empty()) continue;
-    text += fmt::format(
-        "inline long {0}_batch(long i) {{ (void)i; return {1}; }}\ninline long {0}_side(long i) {{ (void)i; "
-        "return {2}; }}\n"
-        "inline long {0}_depth(long i) {{ (void)i; return {3}; }}\n",
-        which,
-        (operand->offset ? fmt::format("{} + ", operand->offset) : "") +
-            offset_expression(operand->batch, "i"),
-        offset_expression(operand->side, "i"), depth_expression(*operand, "i"));
-    const char name = which == 'a' ? 'A' : 'B';
-    if (is_linear(operand->side))
-      text += fmt::format("constexpr long k{}Side = {};\n", name, linear_stride(operand->side));
-    if (depth_is_linear(*operand))
-      text += fmt::format("constexpr long k{}Depth = {};\n", name, linear_stride(operand->depth));
-  }
+  text += operand_functions(c);
   if (s.b == Packing::kInPlace && !depth_is_linear(c.b))
     text += R"(
 // Where b lies for each step of k, relative to its first.
@@ -184,29 +169,6 @@ std::string b_panel(const Contraction& c, const ContractionSchedule& s, const St
   return c.b.batch.empty()
              ? "packed_b + column_panel * kTileN * kK + k0 * kTileN"
              : "packed_b + (b_item(batch) * kColumnPanels + column_panel) * kTileN * kK + k0 * kTileN";
-}
-
-// Batch index to the item of an operand that is packed as a whole (broadcast operands have fewer items).
-std::string item_function(const Operand& operand, char which) {
-  std::vector<Axis> axes = operand.batch;
-  long items = 1;
-  for (std::size_t i = axes.size(); i-- > 0;) {
-    const bool own = axes[i].stride != 0;
-    const long extent = axes[i].extent;
-    axes[i].stride = own ? items : 0;
-    if (own) items *= extent;
-  }
-  std::vector<Axis> own;  // the first batch index of an item
-  long below = 1;
-  for (std::size_t i = axes.size(); i-- > 0;) {
-    if (axes[i].stride != 0) own.insert(own.begin(), {axes[i].extent, below});
-    below *= axes[i].extent;
-  }
-  return fmt::format(R"(// Batch index to packed item, and back.
-inline long {0}_item(long i) {{ (void)i; return {1}; }}
-inline long {0}_batch_of(long i) {{ (void)i; return {2}; }}
-)",
-                     which, offset_expression(axes, "i"), offset_expression(own, "i"));
 }
 
 std::string block_function(const Contraction& c, const ContractionSchedule& s, const Plan& p,
@@ -421,8 +383,8 @@ Result<ContractionCode> emit_contraction(const Contraction& c, const Contraction
                       code.scratch_floats);
   text += vector_source(s.lanes);
   text += panel_functions(c, s, p);
-  if (p.a_floats > 0 && !c.a.batch.empty()) text += item_function(c.a, 'a');
-  if (p.b_floats > 0 && !c.b.batch.empty()) text += item_function(c.b, 'b');
+  if (p.a_floats > 0 && !c.a.batch.empty()) text += item_functions(c.a, 'a');
+  if (p.b_floats > 0 && !c.b.batch.empty()) text += item_functions(c.b, 'b');
   text += packing_source(c, s);
   if (staging) text += staging->function;
   text += micro_kernel_source(c, s);

@@ -30,7 +30,8 @@ IndexMap index_map(const Shape& view, const std::vector<int>& kind, long batch, 
 }
 
 IndexMap image_map(const Shape& view, long groups, long filters, long batch, long pixels) {
-  const Expr item = variable("batch", batch), row = variable("row", filters), column = variable("column", pixels);
+  const Expr item = variable("batch", batch), row = variable("row", filters),
+             column = variable("column", pixels);
   IndexMap map{view, {}, pixels};
   map.dims.push_back(groups == 1 ? item : digit(item, groups, 0));
   map.dims.push_back(groups == 1 ? row : plus(times(digit(item, 1, groups), filters), row));
@@ -58,18 +59,21 @@ Epilogue find_epilogue(const Program& program, std::size_t product, const IndexM
   for (std::size_t i = product + 1; i < program.stages.size(); ++i) {
     const Stage& other = program.stages[i];
     bool reads = other.body && tensors_of(other.body).contains(stage.tensor);
-    if (other.handwritten) reads |= std::count(other.handwritten->reads.begin(), other.handwritten->reads.end(), stage.tensor) > 0;
+    if (other.handwritten)
+      reads |= std::count(other.handwritten->reads.begin(), other.handwritten->reads.end(), stage.tensor) > 0;
     if (!reads) continue;
     if (reader || other.handwritten) return e;
     reader = i;
   }
   if (!reader) return e;
   const Stage& next = program.stages[*reader];
-  if (next.combine != Combine::kNone || next.scan_axis >= 0 || next.handwritten || next.view != stage.view) return e;
+  if (next.combine != Combine::kNone || next.scan_axis >= 0 || next.handwritten || next.view != stage.view)
+    return e;
   bool same_place = true;
   const Expr here = flat_position(next.view, next.dims);
   visit(next.body, [&](const ExprNode& node) {
-    if (node.op == Op::kLoad && node.name == stage.tensor) same_place &= same(flat_position(node.coefs, node.args), here);
+    if (node.op == Op::kLoad && node.name == stage.tensor)
+      same_place &= same(flat_position(node.coefs, node.args), here);
   });
   // What it writes must not be what somebody in between reads, nor what it reads elsewhere.
   if (!same_place || tensors_of(next.body).contains(next.tensor)) return e;
@@ -87,10 +91,12 @@ Epilogue find_epilogue(const Program& program, std::size_t product, const IndexM
   return e;
 }
 
-Finish finish_with(const Epilogue& given, const Program& program, std::shared_ptr<std::set<std::string>> used) {
+Finish finish_with(const Epilogue& given, const Program& program,
+                   std::shared_ptr<std::set<std::string>> used) {
   // The same expression over renamed tensors, and what those are.
   auto tensors = std::make_shared<std::map<std::string, TensorInfo>>();
-  for (const std::string& name : given.reads) (*tensors)[name + "_"] = program.tensor(name), (*tensors)[name + "_"].name = name + "_";
+  for (const std::string& name : given.reads)
+    (*tensors)[name + "_"] = program.tensor(name), (*tensors)[name + "_"].name = name + "_";
   (*tensors)[given.tensor + "_"] = program.tensor(given.tensor);
   (*tensors)[given.tensor + "_"].name = given.tensor + "_";
   (*tensors)[kSums] = TensorInfo{kSums, DType::kFloat32, {1 << 30}};
@@ -115,10 +121,14 @@ Finish finish_with(const Epilogue& given, const Program& program, std::shared_pt
     std::string text = vectors ? "using F = Vec;\n" : "using F = float;\n";
     const CppValue value = cpp_value(scope, e.value);
     for (const std::string& line : value.lines) text += line + "\n";
-    text += store_text(scope, tensors->at(e.tensor), e.view, e.position, value, e.value->type, site.stream && vectors) + "\n";
+    text += store_text(scope, tensors->at(e.tensor), e.view, e.position, value, e.value->type,
+                       site.stream && vectors) +
+            "\n";
     if (site.lanes == 1 || vectors) return text;
     // No vector form: element by element.
-    std::string loop = "const long end = column + kLanes;\nfor (long each = column; each < end; ++each) {\n  const long column = each;\n";
+    std::string loop =
+        "const long end = column + kLanes;\nfor (long each = column; each < end; ++each) {\n  const long "
+        "column = each;\n";
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t stop = std::min(text.find('\n', begin), text.size());
       loop += "  " + text.substr(begin, stop - begin) + "\n";

@@ -1,5 +1,5 @@
-// What happens to the elements of a contraction's result before they are stored: the stage that reads them, where
-// it reads each exactly where it writes, joins the contraction.
+// What happens to the elements of a contraction's result before they are stored: the stage that reads them,
+// where it reads each exactly where it writes, joins the contraction.
 #pragma once
 
 #include <memory>
@@ -31,11 +31,12 @@ struct Epilogue {
   std::vector<Expr> position;  // over batch, row, column
   Expr value;                  // the sum is the load of tensor "sum_at" at column
   std::vector<std::string> reads;
-  bool in_order = true;        // stored along columns
+  bool in_order = true;  // stored along columns
 };
 Epilogue find_epilogue(const Program& program, std::size_t product, const IndexMap& map);
 
 // Statements for the emitter of contractions. Tensors are called by their name with an underscore behind it.
-Finish finish_with(const Epilogue& epilogue, const Program& program, std::shared_ptr<std::set<std::string>> used);
+Finish finish_with(const Epilogue& epilogue, const Program& program,
+                   std::shared_ptr<std::set<std::string>> used);
 
 }  // namespace kforge::smith

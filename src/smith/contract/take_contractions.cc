@@ -12,10 +12,11 @@ namespace kforge::smith {
 namespace {
 
 // Below this a loop nest is as good.
-constexpr double kWorthFlops = 1e5;
+constexpr double kWorthFlops = 5e3;
 
 bool is_load(const Expr& e) {
-  return e->op == Op::kLoad && (e->dtype == DType::kFloat32 || e->dtype == DType::kBFloat16 || e->dtype == DType::kFloat16);
+  return e->op == Op::kLoad &&
+         (e->dtype == DType::kFloat32 || e->dtype == DType::kBFloat16 || e->dtype == DType::kFloat16);
 }
 
 // The two loads of a product; nothing else may stand around them but a guard (the padding of a convolution).
@@ -31,7 +32,9 @@ std::optional<Factors> factors_of(const Stage& stage) {
     factors.guarded = true;
     body = body->args[1];
   }
-  if (body->op != Op::kMul || body->type != Type::kFloat || !is_load(body->args[0]) || !is_load(body->args[1])) return {};
+  if (body->op != Op::kMul || body->type != Type::kFloat || !is_load(body->args[0]) ||
+      !is_load(body->args[1]))
+    return {};
   factors.a = body->args[0];
   factors.b = body->args[1];
   return factors;
@@ -57,13 +60,15 @@ std::optional<long> constant_part(const Expr& flat, const std::vector<Expr>& var
   return static_cast<long>(value);
 }
 
-// Matrix products of any number of dimensions: each dimension of the result belongs to a, to b, or to both (batch).
+// Matrix products of any number of dimensions: each dimension of the result belongs to a, to b, or to both
+// (batch).
 struct Dealt {
   Contraction c;
   IndexMap map;  // dimensions of the stage from batch, row and column
 };
 std::optional<Dealt> deal_product(const Stage& stage, const Factors& factors) {
-  Place a{flat_position(factors.a->coefs, factors.a->args)}, b{flat_position(factors.b->coefs, factors.b->args)};
+  Place a{flat_position(factors.a->coefs, factors.a->args)},
+      b{flat_position(factors.b->coefs, factors.b->args)};
   std::vector<Expr> all = stage.dims;
   all.insert(all.end(), stage.reduced.begin(), stage.reduced.end());
   for (const Expr& v : all)
@@ -76,7 +81,8 @@ std::optional<Dealt> deal_product(const Stage& stage, const Factors& factors) {
   Expr left = factors.a, right = factors.b;
   if (last > 0) {
     const Expr& v = stage.dims[last - 1];
-    if (*a.stride(v) != 0 && *b.stride(v) != 0) return {};  // a batch dimension innermost: no vectors along it
+    if (*a.stride(v) != 0 && *b.stride(v) != 0)
+      return {};  // a batch dimension innermost: no vectors along it
     if (*a.stride(v) != 0) std::swap(a, b), std::swap(a_offset, b_offset), std::swap(left, right);
   }
   Dealt d;
@@ -84,14 +90,17 @@ std::optional<Dealt> deal_product(const Stage& stage, const Factors& factors) {
   bool trailing = true;  // still in the columns
   std::vector<int> kind(stage.dims.size());
   for (std::size_t i = stage.dims.size(); i-- > 0;) {
-    const long as = *a.stride(stage.dims[i]), bs = *b.stride(stage.dims[i]), extent = static_cast<long>(stage.view[i]);
+    const long as = *a.stride(stage.dims[i]), bs = *b.stride(stage.dims[i]),
+               extent = static_cast<long>(stage.view[i]);
     if (trailing && as == 0 && (bs != 0 || extent == 1)) {
       kind[i] = 2;
     } else {
       trailing = false;
       kind[i] = bs == 0 ? 1 : 0;
     }
-    const auto front = [&](std::vector<Axis>& axes, long stride) { axes.insert(axes.begin(), Axis{extent, stride}); };
+    const auto front = [&](std::vector<Axis>& axes, long stride) {
+      axes.insert(axes.begin(), Axis{extent, stride});
+    };
     if (kind[i] == 2) front(c.b.side, bs), c.n *= extent;
     if (kind[i] == 1) front(c.a.side, as), c.m *= extent;
     if (kind[i] == 0) front(c.a.batch, as), front(c.b.batch, bs), c.batch *= extent;
@@ -118,15 +127,19 @@ std::optional<DealtConvolution> deal_convolution(const Stage& stage, const Facto
   const Node& node = *stage.node;
   const std::string auto_pad = node.string_attr("auto_pad", "NOTSET");
   const bool transposed = node.op == "ConvTranspose";
-  if (transposed && (node.has_attr("output_shape") || (auto_pad != "NOTSET" && auto_pad != "VALID"))) return {};
+  if (transposed && (node.has_attr("output_shape") || (auto_pad != "NOTSET" && auto_pad != "VALID")))
+    return {};
   const Shape &x = factors.a->coefs, &w = factors.b->coefs;
   const std::size_t rank = stage.dims.size() - 2;
   if (stage.dims.size() < 3 || rank > 3 || x.size() != rank + 2 || w.size() != rank + 2) return {};
   if (factors.a->dtype != DType::kFloat32 || factors.b->dtype != DType::kFloat32) return {};
   // Both must lie as ONNX says: images first, then channels, then space.
-  if (!same(factors.a->args[0], stage.dims[0]) || !uses(factors.a->args[1], stage.reduced[0]->name)) return {};
+  if (!same(factors.a->args[0], stage.dims[0]) || !uses(factors.a->args[1], stage.reduced[0]->name))
+    return {};
   for (std::size_t d = 0; d < rank; ++d)
-    if (!uses(factors.a->args[d + 2], stage.dims[d + 2]->name) || !same(factors.b->args[d + 2], stage.reduced[d + 1])) return {};
+    if (!uses(factors.a->args[d + 2], stage.dims[d + 2]->name) ||
+        !same(factors.b->args[d + 2], stage.reduced[d + 1]))
+      return {};
   DealtConvolution result;
   Convolution& c = result.c;
   c.transposed = transposed;
@@ -157,7 +170,8 @@ std::optional<DealtConvolution> deal_convolution(const Stage& stage, const Facto
   return result;
 }
 
-// Reading b along k from memory once, with one or two rows: a plain reduction does that as well, without packing.
+// Reading b along k from memory once, with one or two rows: a plain reduction does that as well, without
+// packing.
 bool is_reduction(const Contraction& c) {
   return c.m <= 2 && !c.b.param && linear_stride(c.b.depth) == 1 && linear_stride(c.b.side) != 1;
 }
@@ -227,7 +241,8 @@ Taken take_contractions(Program program, const std::set<std::string>& fixed, int
       part.product->a.pointer += "_", part.product->b.pointer += "_";
       fill(*part.product);
     }
-    handwritten->lines = fmt::format("{}::work({{{}}}, {}, {});", space, call, part.prepared_buffer(), part.scratch_buffer());
+    handwritten->lines =
+        fmt::format("{}::work({{{}}}, {}, {});", space, call, part.prepared_buffer(), part.scratch_buffer());
     handwritten->parallel = true;
     Stage line;
     line.tensor = epilogue.tensor;
@@ -248,17 +263,18 @@ Taken take_contractions(Program program, const std::set<std::string>& fixed, int
   return taken;
 }
 
-ContractionSchedule first_schedule(const TakenContraction& t, const Machine& machine, int threads, std::string_view precision) {
+ContractionSchedule first_schedule(const TakenContraction& t, const Machine& machine, int threads,
+                                   std::string_view precision) {
   ContractionSchedule s = t.product ? first_schedule(*t.product, machine, threads, precision)
                                     : first_schedule(*t.convolution, machine, threads, precision);
   s.threads = threads;  // the program's team calls it whole
   return s;
 }
 
-std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const TakenContraction& t, const Machine& machine,
-                                     std::string_view precision) {
-  std::vector<ScheduleMove> moves =
-      t.product ? neighbours(s, *t.product, machine, precision) : neighbours(s, *t.convolution, machine, precision);
+std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const TakenContraction& t,
+                                     const Machine& machine, std::string_view precision) {
+  std::vector<ScheduleMove> moves = t.product ? neighbours(s, *t.product, machine, precision)
+                                              : neighbours(s, *t.convolution, machine, precision);
   std::erase_if(moves, [](const ScheduleMove& move) { return move.tag == "parallelize"; });
   return moves;
 }

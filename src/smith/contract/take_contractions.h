@@ -1,6 +1,6 @@
-// Stages that are matrix products or convolutions leave the program and become kernels of their own kind; what is
-// done to their results element by element goes with them as the epilogue. In the program a line stays that calls
-// the kernel inside of the parallel region.
+// Stages that are matrix products or convolutions leave the program and become kernels of their own kind;
+// what is done to their results element by element goes with them as the epilogue. In the program a line
+// stays that calls the kernel inside of the parallel region.
 #pragma once
 
 #include <map>
@@ -19,8 +19,8 @@ struct TakenContraction {
   std::string label;   // for people
   std::optional<Contraction> product;
   std::optional<Convolution> convolution;
-  std::vector<std::string> arguments;  // C++ expressions for its tensors, in each call
-  std::vector<std::string> prepare_arguments;  // the same in prepare(): nullptr for what is not there yet
+  std::vector<std::string> arguments;           // C++ expressions for its tensors, in each call
+  std::vector<std::string> prepare_arguments;   // the same in prepare(): nullptr for what is not there yet
   std::shared_ptr<std::set<std::string>> used;  // pieces of the prelude its epilogue needs, once emitted
 
   std::string prepared_buffer() const { return tensor + "_packed"; }
@@ -35,9 +35,10 @@ struct Taken {
 // `fixed`: tensors that prepare() has (params, and what is computed from them).
 Taken take_contractions(Program program, const std::set<std::string>& fixed, int threads);
 
-ContractionSchedule first_schedule(const TakenContraction& taken, const Machine& machine, int threads, std::string_view precision);
-std::vector<ScheduleMove> neighbours(const ContractionSchedule& schedule, const TakenContraction& taken, const Machine& machine,
-                                     std::string_view precision);
+ContractionSchedule first_schedule(const TakenContraction& taken, const Machine& machine, int threads,
+                                   std::string_view precision);
+std::vector<ScheduleMove> neighbours(const ContractionSchedule& schedule, const TakenContraction& taken,
+                                     const Machine& machine, std::string_view precision);
 Result<ContractionCode> emit_taken(const TakenContraction& taken, const ContractionSchedule& schedule);
 
 }  // namespace kforge::smith

@@ -29,6 +29,50 @@ inline int panel_rows(long panel) {{ return panel < {0} ? {1} : {2}; }}
                      rows.tall_count, rows.tall, rows.tall - 1);
 }
 
+std::string operand_functions(const Contraction& c) {
+  std::string text;
+  for (const auto& [operand, which] : {std::pair{&c.a, 'a'}, std::pair{&c.b, 'b'}}) {
+    if (!operand->element.empty()) continue;
+    text += fmt::format(
+        "inline long {0}_batch(long i) {{ (void)i; return {1}; }}\ninline long {0}_side(long i) {{ (void)i; "
+        "return {2}; }}\n"
+        "inline long {0}_depth(long i) {{ (void)i; return {3}; }}\n",
+        which,
+        (operand->offset ? fmt::format("{} + ", operand->offset) : "") +
+            offset_expression(operand->batch, "i"),
+        offset_expression(operand->side, "i"), depth_expression(*operand, "i"));
+    const char name = which == 'a' ? 'A' : 'B';
+    if (is_linear(operand->side))
+      text += fmt::format("constexpr long k{}Side = {};\n", name, linear_stride(operand->side));
+    if (depth_is_linear(*operand))
+      text += fmt::format("constexpr long k{}Depth = {};\n", name, linear_stride(operand->depth));
+  }
+  return text;
+}
+
+// Batch index to the item of an operand that is packed as a whole (broadcast operands have fewer items).
+std::string item_functions(const Operand& operand, char which) {
+  std::vector<Axis> axes = operand.batch;
+  long items = 1;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const bool own = axes[i].stride != 0;
+    const long extent = axes[i].extent;
+    axes[i].stride = own ? items : 0;
+    if (own) items *= extent;
+  }
+  std::vector<Axis> own;  // the first batch index of an item
+  long below = 1;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    if (axes[i].stride != 0) own.insert(own.begin(), {axes[i].extent, below});
+    below *= axes[i].extent;
+  }
+  return fmt::format(R"(// Batch index to packed item, and back.
+inline long {0}_item(long i) {{ (void)i; return {1}; }}
+inline long {0}_batch_of(long i) {{ (void)i; return {2}; }}
+)",
+                     which, offset_expression(axes, "i"), offset_expression(own, "i"));
+}
+
 ColumnPanels deal_columns(const Contraction& c, const ContractionSchedule& s) {
   ColumnPanels columns;
   const long length = c.run_length(), width = s.tile_n();

@@ -27,6 +27,11 @@ struct ColumnPanels {
 };
 ColumnPanels deal_columns(const Contraction& contraction, const ContractionSchedule& schedule);
 
+// a_batch(i), a_side(i), a_depth(i) and strides, the same for b: offsets into the operands.
+std::string operand_functions(const Contraction& contraction);
+// x_item(batch), x_batch_of(item): batch index to packed item (broadcast operands have fewer), and back.
+std::string item_functions(const Operand& operand, char which);
+
 // typedefs Vec, load, store, stream, conversions: what the other pieces assume.
 std::string vector_source(int lanes);
 // multiply_tile<rows, vectors>(depth, a, b, first, c, c_stride) and multiply_any(rows, vectors, ...).

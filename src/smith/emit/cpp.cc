@@ -568,6 +568,7 @@ std::string emit_cpp(const CppProgram& program) {
   };
   std::string definitions, foreign_prepare;
   for (const ForeignPart& part : program.foreign) {
+    used.insert(part.used.begin(), part.used.end());
     nests_until(part.before);
     body += part.call;
     definitions += part.definitions;

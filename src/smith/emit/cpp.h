@@ -1,6 +1,7 @@
 // Scheduled loop nests as one self-contained C++ file for the native platforms.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct ForeignPart {
   std::string definitions;  // at file scope
   std::string call;         // statements; tensors by their names
   std::string prepare;      // statements of prepare(), which may use params by name
+  std::set<std::string> used;  // pieces of the prelude that the definitions need
   struct Buffer {
     std::string name;
     std::int64_t floats = 0;
