@@ -334,9 +334,9 @@ Result<void> TimedJudge::judge_look_ahead() {
     remembered_.insert(remembered_.begin(), {findings_.rounds, own, wire->choice, take_fingerprint(positions_, owned_[0]->outputs(), wire->slot), true});
     return {};
   }
+  // What was seen of the batches stays evidence: those calls are made again too.
   options_.timing.batch_ns = 0;
   timed_.clear();
-  remembered_.clear();
   findings_.rivals.clear();
   run_rounds();
   if (timed_[0].failure) verdict_.fail(*timed_[0].failure);
@@ -363,7 +363,7 @@ void TimedJudge::judge_threads() {
 std::size_t TimedJudge::calls_together(std::size_t first) const {
   std::size_t most = std::min<std::size_t>(fresh_memory_->layout.slots, remembered_.size() - first), count = 1;
   if (remembered_[first].tripwire) return 1;
-  while (count < most && remembered_[first + count].round == remembered_[first].round) ++count;
+  while (count < most && remembered_[first + count].params.seed == remembered_[first].params.seed) ++count;
   return count;
 }
 
@@ -407,7 +407,7 @@ Result<void> TimedJudge::judge_timed_calls() {
   std::ranges::partition(remembered_, &RememberedCall::tripwire);
   remembered_.resize(std::min(remembered_.size(), std::clamp(affordable, kRepeatLeast, kRepeatMost)));
   // Calls of one round have the same params and can be made together; the order within a round stays shuffled.
-  std::ranges::stable_sort(remembered_, {}, [](const RememberedCall& call) { return std::pair(!call.tripwire, call.round); });
+  std::ranges::stable_sort(remembered_, {}, [](const RememberedCall& call) { return std::pair(!call.tripwire, call.params.seed); });
   const InputMemory& memory = *fresh_memory_;
   fill_params(task_, memory, {InputKind::kOwn, context_.check_seed(InputKind::kOwn)});
   if (!fresh_) {
