@@ -12,10 +12,12 @@ namespace kforge {
 
 std::span<const CommandEntry> all_commands() {
   static constexpr CommandEntry kCommands[] = {
+      {"forge", "write a kernel for a task, verified and fast", declare_forge},
       {"eval", "judge a kernel: is it right, and how fast is it?", declare_eval},
       {"tasks", "list the tasks, show one, check a suite", declare_tasks},
+      {"runs", "list the runs of forge", declare_runs},
       {"results", "list stored results", declare_results},
-      {"show", "show a stored result again", declare_show},
+      {"show", "show a stored result or run again", declare_show},
       {"recheck", "derive a stored result anew and compare", declare_recheck},
       {"platforms", "list the platforms, ready or not, and why not", declare_platforms},
       {"models", "test the language models that are set up", declare_models},
@@ -39,9 +41,10 @@ int report_error(const Error& error, bool json) {
 namespace {
 
 constexpr const char* kDescription =
-    "KForge takes a task (an ONNX graph) and a kernel for it, and says whether the kernel is right and how "
-    "fast it is.\n"
+    "KForge takes a task (an ONNX graph) and a platform and writes a kernel for it, verified and fast; or "
+    "takes your\nkernel and says whether it is right and how fast it is.\n"
     "Start with:  kforge tasks\n"
+    "             kforge forge TASK\n"
     "             kforge eval TASK --kernel FILE";
 
 void declare_all(CLI::App& app, int& exit_code) {

@@ -31,11 +31,13 @@ struct CommandEntry {
 std::span<const CommandEntry> all_commands();
 
 void declare_eval(CLI::App& command, int& exit_code);
+void declare_forge(CLI::App& command, int& exit_code);
 void declare_machine(CLI::App& command, int& exit_code);
 void declare_models(CLI::App& command, int& exit_code);
 void declare_platforms(CLI::App& command, int& exit_code);
 void declare_recheck(CLI::App& command, int& exit_code);
 void declare_results(CLI::App& command, int& exit_code);
+void declare_runs(CLI::App& command, int& exit_code);
 void declare_show(CLI::App& command, int& exit_code);
 void declare_tasks(CLI::App& command, int& exit_code);
 void declare_version(CLI::App& command, int& exit_code);

@@ -21,6 +21,8 @@ namespace kforge {
 namespace {
 
 int wake_pipe[2];
+std::stop_source gentle_stop;
+bool gentle = false;
 
 // All that a signal handler may do: wake the thread that does the work. Being a handler (and not a blocked
 // signal) it ends with exec, so that programs started meanwhile get the signals as usual.
@@ -53,9 +55,21 @@ std::vector<pid_t> descendants(pid_t ancestor) {
   return found;
 }
 
-void clean_up_and_leave() {
+void wait_for_signal() {
   char byte;
   while (::read(wake_pipe[0], &byte, 1) != 1) {
+  }
+}
+
+void clean_up_and_leave() {
+  wait_for_signal();
+  if (gentle) {
+    gentle_stop.request_stop();
+    std::fputs(::isatty(STDERR_FILENO)
+                   ? "\r\x1b[Kkforge: stopping with the best so far; once more to leave at once\n"
+                   : "kforge: stopping with the best so far\n",
+               stderr);
+    wait_for_signal();
   }
   // Stopped first, so that none starts another while the list is worked through.
   std::vector<pid_t> processes = descendants(::getpid());
@@ -67,6 +81,12 @@ void clean_up_and_leave() {
 }
 
 }  // namespace
+
+std::stop_token stop_on_interrupt() {
+  gentle = true;
+  clean_up_on_interrupt();
+  return gentle_stop.get_token();
+}
 
 void clean_up_on_interrupt() {
   static std::once_flag once;

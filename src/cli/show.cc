@@ -1,7 +1,8 @@
-// kforge show: a stored report again, or the program it is about.
+// kforge show: a stored report again, of a result or a run, or the program it is about.
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "forge/forge.h"
 #include "report/eval_report.h"
 #include "report/readable.h"
 #include "store/store.h"
@@ -14,19 +15,39 @@ struct ShowArguments {
   bool json = false, explain = false, source = false;
 };
 
+Result<void> print_source(Store& store, const StoredResult& record) {
+  if (record.candidate.empty())
+    return fail("result {} has no program: its outcome was {}", record.id, record.outcome);
+  KF_TRY(StoredCandidate candidate, store.candidate(record.candidate));
+  for (const SourceFile& file : candidate.files) {
+    if (candidate.files.size() > 1) fmt::print("// ---- {}\n", file.name);
+    fmt::print("{}", printable(file.content));
+  }
+  return {};
+}
+
+Result<void> show_run(const ShowArguments& arguments, RunRecords& records, Store& store,
+                      const StoredRun& run) {
+  if (arguments.source) {
+    if (run.result.empty()) return fail("run {} has no verified program", run.id);
+    KF_TRY(StoredResult record, store.result(run.result));
+    return print_source(store, record);
+  }
+  KF_TRY(RunReport report, report_of(records, run.id));
+  TerminalStyle style = terminal_style();
+  style.explain = arguments.explain;
+  fmt::print("{}", arguments.json ? to_json(report) + "\n" : to_terminal(report, style));
+  return {};
+}
+
 Result<void> show(const ShowArguments& arguments) {
   KF_TRY(Store store, Store::open());
+  KF_TRY(auto records, RunRecords::open());
+  // "last" is a result, as it always was; `kforge runs` names the runs. Ids of both kinds never collide.
+  if (arguments.result != "last")
+    if (auto run = records->run(arguments.result)) return show_run(arguments, *records, store, *run);
   KF_TRY(StoredResult record, store.result(arguments.result));
-  if (arguments.source) {
-    if (record.candidate.empty())
-      return fail("result {} has no program: its outcome was {}", record.id, record.outcome);
-    KF_TRY(StoredCandidate candidate, store.candidate(record.candidate));
-    for (const SourceFile& file : candidate.files) {
-      if (candidate.files.size() > 1) fmt::print("// ---- {}\n", file.name);
-      fmt::print("{}", printable(file.content));
-    }
-    return {};
-  }
+  if (arguments.source) return print_source(store, record);
   if (arguments.json) {
     fmt::print("{}\n", record.document);
     return {};
@@ -46,8 +67,11 @@ Result<void> show(const ShowArguments& arguments) {
 
 void declare_show(CLI::App& command, int& exit_code) {
   auto arguments = std::make_shared<ShowArguments>();
-  command.add_option("RESULT", arguments->result, "id, a prefix that fits only one, or \"last\"")->required();
-  command.add_flag("--explain", arguments->explain, "every gate with its evidence");
+  command
+      .add_option("ID", arguments->result,
+                  "result or run: id, a prefix that fits only one, or \"last\" (result)")
+      ->required();
+  command.add_flag("--explain", arguments->explain, "every gate with its evidence; of a run every attempt");
   command.add_flag("--source", arguments->source, "the program instead of the report");
   command.add_flag("--json", arguments->json, "the report as JSON, as it was stored");
   command.callback([arguments, &exit_code] {

@@ -38,7 +38,8 @@ TEST(FillReport, OneCase) {
   EXPECT_THAT(report.notes, testing::Contains(HasSubstr("only the embedded baseline")));
 }
 
-// Times are weighted means, speedups weighted geometric means: a case driven to zero time cannot buy the headline.
+// Times are weighted means, speedups weighted geometric means: a case driven to zero time cannot buy the
+// headline.
 TEST(FillReport, WeightedCases) {
   EvalReport report = with_cases({3, 1});
   fill_times(findings(100, 100), report);

@@ -96,6 +96,7 @@ Result<CaseOutcome> JudgingSession::judge_case(std::size_t index, const Candidat
       KF_TRY_VOID(judge_generality(candidate, report, verdict));
   }
   stopwatch_.add("oracle", verdict.oracle_seconds);
+  stopwatch_.add("contender calls", verdict.call_seconds);
   if (verdict.failed() || request.check_only) return outcome;
 
   KF_TRY_VOID(time(index, context, program.spec, request, report, outcome));
@@ -207,7 +208,7 @@ ContenderSpec JudgingSession::limited(ContenderSpec spec, const BoundTask& task)
   spec.limits.wall = std::chrono::hours(1);  // each call has its own limit
   spec.limits.cpu_seconds = 3600;
   spec.limits.memory_bytes = std::min((std::size_t{4} << 30) + 16 * tensors, physical_memory() / 4 * 3);
-  spec.limits.processes = static_cast<std::uint64_t>(4 * threads_ + 64);
+  spec.limits.processes = 4 * static_cast<std::uint64_t>(threads_) + 64;
   return spec;
 }
 
@@ -306,6 +307,15 @@ Result<const Peaks*> JudgingSession::peaks() {
   return &*peaks_;
 }
 
+TimingOptions JudgingSession::timing(const JudgeContext& context) const {
+  TimingOptions timing;
+  timing.cold = options_.cold;
+  timing.cpus = machine_.cpus;
+  timing.evict_bytes = evict_bytes_per_core(machine_);
+  timing.call_limit = context.call_limit;
+  return timing;
+}
+
 Result<void> JudgingSession::time(std::size_t index, const JudgeContext& context,
                                   const ContenderSpec& program, const JudgeRequest& request,
                                   EvalReport& report, CaseOutcome& outcome) {
@@ -330,7 +340,7 @@ Result<void> JudgingSession::time(std::size_t index, const JudgeContext& context
         return fail("a program that was verified before does not compile any more: {}",
                     reason_text(built.error()));
       KF_TRY(NativeProgram native, stage(name, *built, bound(index)));
-      rivals.push_back({name, "the best program so far", native.spec, false});
+      rivals.push_back({name, "the best program so far", native.spec, false, false});
       staged.push_back(std::move(native));
     }
   }
@@ -339,10 +349,7 @@ Result<void> JudgingSession::time(std::size_t index, const JudgeContext& context
   TimedOptions options;
   options.seed = random_seed();
   options.hopeless = request.hopeless;
-  options.timing.cold = options_.cold;
-  options.timing.cpus = machine_.cpus;
-  options.timing.evict_bytes = evict_bytes_per_core(machine_);
-  options.timing.call_limit = context.call_limit;
+  options.timing = this->timing(context);
   options.timing.seconds = request.seconds;
   if (request.rounds > 0) options.timing.min_rounds = options.timing.max_rounds = request.rounds;
   report.seeds.push_back({"timed", options.seed});

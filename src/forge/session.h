@@ -95,6 +95,7 @@ class JudgingSession {
   const BoundTask& bound(std::size_t index) const { return *cases_[index].task; }
   Store* store() { return store_ ? &*store_ : nullptr; }
   Progress& progress() { return *progress_; }
+  const PrecisionPolicy& policy() const { return policy_; }
 
   // The steps of judge(), for whoever races programs in another order.
   Step<Build> build(const Candidate& candidate, const BoundTask& task);
@@ -103,6 +104,10 @@ class JudgingSession {
   std::optional<Failure> symbol_gate(const Build& build) const;
   // Found, checked and kept when first asked for.
   Result<const std::vector<Rival>*> baselines(std::size_t index, const JudgeContext& context);
+  // Which baseline is the fastest, when it was measured elsewhere: for JudgeRequest::fastest_baseline_only.
+  void set_fastest(std::size_t index, std::string name) { cases_[index].fastest = std::move(name); }
+  // How samples are taken on this machine, for this task.
+  TimingOptions timing(const JudgeContext& context) const;
 
  private:
   struct ShapeState {

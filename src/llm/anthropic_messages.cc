@@ -60,7 +60,7 @@ void read_end(const Json& where, Received& received) {
   if (reason == "refusal") {
     received.end = ReplyEnd::kRefused;
     std::string category = text_of(member(where, "stop_details"), "category");
-    received.detail = category.empty() ? "the model declined" : one_line("the model declined: " + category);
+    received.detail = category.empty() ? "the model declined" : safe_line("the model declined: " + category);
   }
 }
 
@@ -70,7 +70,7 @@ void read_block(const Json& block, Received& received) {
 }
 
 void read_start(const Json& message, Received& received) {
-  received.model = one_line(text_of(message, "model"), 100);
+  received.model = safe_line(text_of(message, "model"), 100);
   read_usage(member(message, "usage"), received);
 }
 

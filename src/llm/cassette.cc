@@ -185,7 +185,7 @@ class ReplayModel : public ModelClient {
     Json json = parse_json(text);
     if (!json.is_object()) return "not a JSON object";
     if (text_of(json, "schema") != kSchema)
-      return fmt::format("its schema is '{}', this KForge reads {}", one_line(text_of(json, "schema"), 40),
+      return fmt::format("its schema is '{}', this KForge reads {}", safe_line(text_of(json, "schema"), 40),
                          kSchema);
     auto attempt = count_of(json, "attempt"), ordinal = count_of(json, "ordinal");
     if (!attempt || !ordinal) return "attempt and ordinal are missing";

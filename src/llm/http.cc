@@ -191,7 +191,7 @@ struct HttpClient::Line {
       if (message->msg != CURLMSG_DONE) continue;
       CURLcode code = message->data.result;
       flight.answer.end = end_of(code, flight);
-      flight.answer.detail = one_line(*error_text ? error_text : curl_easy_strerror(code));
+      flight.answer.detail = safe_line(*error_text ? error_text : curl_easy_strerror(code));
     }
   }
 

@@ -149,7 +149,7 @@ class HttpModel : public ModelClient {
   }
 
   static void notice(const ReplyWatch& watch, const std::string& line) {
-    if (watch.on_notice) watch.on_notice(one_line(line));
+    if (watch.on_notice) watch.on_notice(safe_line(line));
   }
 
   // Nothing when stopped while waiting for the turn.
@@ -312,7 +312,7 @@ Result<std::vector<std::string>> list_models(const Endpoint& endpoint, double se
   std::vector<std::string> names;
   Json json = parse_json(valid_utf8(body));
   for (const Json& entry : member(json, "data"))
-    if (std::string id = text_of(entry, "id"); !id.empty()) names.push_back(one_line(id, 200));
+    if (std::string id = text_of(entry, "id"); !id.empty()) names.push_back(safe_line(id, 200));
   return names;
 }
 

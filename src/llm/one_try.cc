@@ -33,7 +33,7 @@ void judge_unfinished(const OneTry& done, ModelReply& reply) {
             done.received.nonsense == 0 && done.body.find_first_not_of(" \t\r\n") == std::string::npos;
         reply.end = nothing ? ReplyEnd::kEmpty : ReplyEnd::kGarbage;
         reply.detail = nothing ? "the service answered with nothing"
-                               : "the answer is not what the protocol says: " + one_line(done.body, 120);
+                               : "the answer is not what the protocol says: " + safe_line(done.body, 120);
         return;
       }
       reply.end = done.received.nonsense > 0 && reply.text.empty() ? ReplyEnd::kGarbage : ReplyEnd::kCut;

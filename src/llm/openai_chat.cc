@@ -51,7 +51,7 @@ void read_choice(const Json& choice, const char* body, Received& received) {
     received.thinking += text_of(message, key).size();
   if (std::string refusal = text_of(message, "refusal"); !refusal.empty()) {
     received.end = ReplyEnd::kRefused;
-    received.detail = one_line(received.detail + refusal);
+    received.detail = safe_line(received.detail + refusal);
   }
   std::string detail;
   auto end = end_of(text_of(choice, "finish_reason"), detail);
@@ -67,7 +67,7 @@ bool is_error(const Json& json) {
 
 void read_object(const Json& json, const char* body, Received& received) {
   ++received.events;
-  if (std::string model = text_of(json, "model"); !model.empty()) received.model = one_line(model, 100);
+  if (std::string model = text_of(json, "model"); !model.empty()) received.model = safe_line(model, 100);
   // Several choices are never asked for: all but the first would be another reply.
   for (const Json& choice : member(json, "choices"))
     if (count_of(choice, "index").value_or(0) == 0) read_choice(choice, body, received);

@@ -29,8 +29,8 @@ TEST(Base64, AllLengths) {
 }
 
 TEST(OneLine, IsShortCleanAndWholeCharacters) {
-  EXPECT_EQ(one_line("a\nb\tc\x1b"), "a b c ");
-  EXPECT_EQ(one_line("äää", 3), "ä...");
+  EXPECT_EQ(safe_line("a\nb\tc\x1b"), "a b c ");
+  EXPECT_EQ(safe_line("äää", 3), "ä...");
 }
 
 TEST(JoinReply, WhatIsRepeatedIsTakenOnce) {

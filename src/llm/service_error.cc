@@ -130,7 +130,7 @@ ServiceError described(int status, const ErrorFields& fields) {
   ServiceError error;
   error.status = status;
   error.trouble = trouble_of(status, fields);
-  error.message = one_line(fields.message);
+  error.message = safe_line(fields.message);
   error.parameter = fields.parameter;
   find_fitting_output(fields.message, error);
   bool passing = error.trouble == Trouble::kRate || error.trouble == Trouble::kOverloaded ||
@@ -169,7 +169,7 @@ ServiceError read_service_error(const HttpAnswer& answer, std::string_view body)
   error.wait_seconds = stated_wait(answer, fields);
   if (answer.header("x-should-retry") == "false") error.retry = false;
   if (answer.header("x-should-retry") == "true" && error.trouble != Trouble::kMoney) error.retry = true;
-  if (error.trouble == Trouble::kRedirect) error.message = one_line(answer.header("location"));
+  if (error.trouble == Trouble::kRedirect) error.message = safe_line(answer.header("location"));
   return error;
 }
 

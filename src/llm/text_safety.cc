@@ -39,7 +39,7 @@ std::string valid_utf8(std::string_view bytes) {
   return text;
 }
 
-std::string one_line(std::string_view text, std::size_t limit) {
+std::string safe_line(std::string_view text, std::size_t limit) {
   // A key must not escape by being cut in half: mask first, then cut.
   std::string line = without_secrets(valid_utf8(text.substr(0, 64 << 10)));
   for (char& letter : line)

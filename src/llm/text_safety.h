@@ -10,7 +10,7 @@ namespace kforge {
 std::string valid_utf8(std::string_view bytes);
 
 // At most `limit` bytes on one line, for messages: control characters become spaces, keys are taken out.
-std::string one_line(std::string_view text, std::size_t limit = 300);
+std::string safe_line(std::string_view text, std::size_t limit = 300);
 
 // Reasoning that some servers leave in the text: a leading <think>...</think>, or all before a lone </think>.
 std::string without_thinking(std::string text);

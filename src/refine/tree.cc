@@ -47,7 +47,7 @@ std::vector<Proposal> propose_tree(const History& history, const StrategySetting
   auto drafts =
       std::ranges::count(history.trials, -1, [](const Trial& trial) { return trial.proposal.parent; });
   for (int i = 0; i < settings.width; ++i) {
-    auto salt = static_cast<std::uint64_t>(2 * i);
+    auto salt = 2 * static_cast<std::uint64_t>(i);
     const Trial* broken = broken_leaf(history, settings, chance(settings, history, salt), taken);
     const Trial* node = node_to_develop(history, settings, chance(settings, history, salt + 1), taken);
     bool mend = broken && (!node || chance(settings, history, salt) % 2 == 0);

@@ -67,14 +67,15 @@ std::uint32_t slots_for(const BoundTask& task, double floor_ns, double batch_ns)
 Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs, std::vector<TimedContender>& contenders,
                              const TimingOptions& options, const TimingHooks& hooks) {
   RoundPlan plan = hooks.plan(-1);
-  fill_inputs(task, inputs, plan.choices[plan.order[0]], plan.order[0]);
+  if (options.refill) fill_inputs(task, inputs, plan.choices[plan.order[0]], plan.order[0]);
   for (TimedContender& timed : contenders) choose_batch(task, timed, plan, options);
 
   auto start = Clock::now();
   int round = 0;
   while (round < options.max_rounds) {
     plan = hooks.plan(round);
-    for (std::uint32_t slot : plan.order) fill_inputs(task, inputs, plan.choices[slot], slot);
+    if (options.refill)
+      for (std::uint32_t slot : plan.order) fill_inputs(task, inputs, plan.choices[slot], slot);
     for (std::size_t k = 0; k < contenders.size(); ++k) {
       // Rotated, so that no contender always follows the same one.
       std::size_t which = (k + static_cast<std::size_t>(round)) % contenders.size();

@@ -28,6 +28,7 @@ struct TimingOptions {
   int min_rounds = 7, max_rounds = 30;
   double seconds = 4;                    // stop starting rounds after this long, once min_rounds are done
   std::chrono::milliseconds call_limit{60'000};
+  bool refill = true;                    // new values in every slot before every round; false: the caller filled them
 };
 
 struct Sample {

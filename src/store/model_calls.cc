@@ -61,7 +61,7 @@ Result<int> RunRecords::begin_call(std::string_view run, const CallKey& key, std
       .bind(static_cast<std::int64_t>(prompt.size() / 4))
       .bind(utc_now());
   KF_TRY_VOID(insert.run());
-  KF_TRY_VOID(transaction.commit());
+  KF_TRY_VOID(written(transaction.commit()));
   return take;
 }
 
@@ -84,7 +84,7 @@ Result<void> RunRecords::end_call(std::string_view run, const StoredCall& call) 
       .bind(call.seconds)
       .bind(std::int64_t{call.tries});
   bind_key(update, run, call.key);
-  return update.bind(std::int64_t{call.take}).run();
+  return written(update.bind(std::int64_t{call.take}).run());
 }
 
 Result<std::optional<StoredCall>> RunRecords::received(std::string_view run, const CallKey& key) {

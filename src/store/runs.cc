@@ -56,7 +56,7 @@ Result<void> RunRecords::begin(const StoredRun& run) {
        {&run.id, &run.created_at, &run.task, &run.task_hash, &run.shape_set, &run.platform, &run.precision,
         &run.generator, &run.analyst, &run.strategy, &run.options})
     insert.bind(*text);
-  return insert.bind(fmt::format("{:016x}", run.seed)).bind(run.state).run();
+  return written(insert.bind(fmt::format("{:016x}", run.seed)).bind(run.state).run());
 }
 
 Result<void> RunRecords::finish(const StoredRun& run) {
@@ -68,7 +68,7 @@ Result<void> RunRecords::finish(const StoredRun& run) {
   std::optional<std::int64_t> best;
   if (run.best) best = *run.best;
   update.bind(run.state).bind(run.ended).bind(best).bind(null_when_empty(run.result)).bind(run.speedup);
-  return update.bind(run.against).bind(run.folder).bind(run.document).bind(run.id).run();
+  return written(update.bind(run.against).bind(run.folder).bind(run.document).bind(run.id).run());
 }
 
 Result<std::string> RunRecords::full_id(std::string_view id) {
@@ -117,7 +117,7 @@ Result<std::vector<StoredRun>> RunRecords::latest(std::string_view task, std::si
 Result<void> RunRecords::save_plan(std::string_view run, int number, std::string_view plan) {
   Lock lock(mutex_);
   KF_TRY(auto insert, database_.prepare("INSERT INTO attempt(run, number, plan) VALUES (?,?,?)"));
-  return insert.bind(run).bind(std::int64_t{number}).bind(plan).run();
+  return written(insert.bind(run).bind(std::int64_t{number}).bind(plan).run());
 }
 
 Result<void> RunRecords::save_generation(std::string_view run, int number, std::string_view generation,
@@ -127,7 +127,7 @@ Result<void> RunRecords::save_generation(std::string_view run, int number, std::
   KF_TRY(auto update,
          database_.prepare("UPDATE attempt SET generation = ?, candidate = ? WHERE run = ? AND number = ?"));
   update.bind(generation).bind(null_when_empty(candidate ? candidate->hash : ""));
-  return update.bind(run).bind(std::int64_t{number}).run();
+  return written(update.bind(run).bind(std::int64_t{number}).run());
 }
 
 Result<void> RunRecords::save_verdict(std::string_view run, int number, std::string_view verdict,
@@ -136,12 +136,12 @@ Result<void> RunRecords::save_verdict(std::string_view run, int number, std::str
   KF_TRY(auto update,
          database_.prepare(
              "UPDATE attempt SET verdict = ?, result = ?, clock = ? WHERE run = ? AND number = ?"));
-  return update.bind(verdict)
-      .bind(null_when_empty(result))
-      .bind(clock)
-      .bind(run)
-      .bind(std::int64_t{number})
-      .run();
+  return written(update.bind(verdict)
+                     .bind(null_when_empty(result))
+                     .bind(clock)
+                     .bind(run)
+                     .bind(std::int64_t{number})
+                     .run());
 }
 
 Result<std::vector<StoredAttempt>> RunRecords::attempts(std::string_view run) {
@@ -180,7 +180,7 @@ Result<void> RunRecords::save_advice(std::string_view run, int attempt, const St
       database_.prepare("INSERT OR REPLACE INTO advice(run, attempt, tag, made_by, expected_gain, document) "
                         "VALUES (?,?,?,?,?,?)"));
   insert.bind(run).bind(std::int64_t{attempt}).bind(advice.tag).bind(advice.by);
-  return insert.bind(advice.expected_gain).bind(advice.document).run();
+  return written(insert.bind(advice.expected_gain).bind(advice.document).run());
 }
 
 Result<void> RunRecords::save_gain(std::string_view run, int attempt, double gain) {
@@ -193,7 +193,7 @@ Result<void> RunRecords::save_profile(std::string_view run, int attempt, std::st
   Lock lock(mutex_);
   KF_TRY(std::string hash, store_.save_artefact(document));
   KF_TRY(auto insert, database_.prepare("INSERT OR REPLACE INTO profile VALUES (?,?,?)"));
-  return insert.bind(run).bind(std::int64_t{attempt}).bind(hash).run();
+  return written(insert.bind(run).bind(std::int64_t{attempt}).bind(hash).run());
 }
 
 Result<std::optional<std::string>> RunRecords::profile(std::string_view run, int attempt) {

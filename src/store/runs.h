@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -65,6 +66,9 @@ struct StoredCall {
   int tries = 1;
 };
 
+// A seam for tests of resuming: called after each record is on disk. Empty otherwise.
+inline std::function<void()> after_run_record;
+
 class RunRecords {
  public:
   static Result<std::unique_ptr<RunRecords>> open();
@@ -123,6 +127,10 @@ class RunRecords {
  private:
   RunRecords(Store store, Database database) : store_(std::move(store)), database_(std::move(database)) {}
   Result<std::string> full_id(std::string_view id);
+  static Result<void> written(Result<void> done) {
+    if (done && after_run_record) after_run_record();
+    return done;
+  }
 
   std::mutex mutex_;
   Store store_;

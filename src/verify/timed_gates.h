@@ -18,6 +18,7 @@ struct Rival {
   std::string name, what;
   ContenderSpec spec;
   bool try_one_thread = false;  // small problems may be quicker on one thread: take the better
+  bool baseline = true;         // false: an earlier program of the same search
 };
 
 struct RivalTimes {
@@ -25,6 +26,7 @@ struct RivalTimes {
   Interval ns;                   // per call
   Interval speedup;              // of the candidate over it: paired ratio
   std::vector<double> samples;   // per round
+  bool baseline = true;
 };
 
 struct AbsentRival {

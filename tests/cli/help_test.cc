@@ -13,8 +13,8 @@ namespace {
 using testing::HasSubstr;
 
 const std::vector<std::vector<std::string>> kCommands = {
-    {"eval"},    {"tasks"},     {"tasks", "show"}, {"tasks", "check"}, {"results"}, {"show"},
-    {"recheck"}, {"platforms"}, {"machine"},       {"models"},         {"version"}};
+    {"forge"},   {"runs"},    {"eval"},      {"tasks"},   {"tasks", "show"}, {"tasks", "check"}, {"results"}, {"show"},
+    {"recheck"}, {"models"}, {"platforms"}, {"machine"}, {"version"}};
 
 std::string help_of(std::vector<std::string> command) {
   command.push_back("--help");

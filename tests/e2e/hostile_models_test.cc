@@ -50,7 +50,7 @@ long peak_rss_mb() {
 
 TEST_P(Hostile, EveryWayToFailIsToldApart) {
   EXPECT_EQ(end_after(say_truncated("half")), ReplyEnd::kTruncated);
-  EXPECT_EQ(end_after(refuse("I will not.")), ReplyEnd::kRefused);
+  EXPECT_EQ(end_after(say_refusal("I will not.")), ReplyEnd::kRefused);
   EXPECT_EQ(end_after(context_overflow()), ReplyEnd::kContextOverflow);
   EXPECT_EQ(end_after(say_nothing()), ReplyEnd::kEmpty);
   EXPECT_EQ(end_after(say("  \n")), ReplyEnd::kEmpty);

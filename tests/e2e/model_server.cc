@@ -73,7 +73,7 @@ ModelStep say_truncated(std::string text) {
   step.finish = ModelStep::Finish::kLength;
   return step;
 }
-ModelStep refuse(std::string text) {
+ModelStep say_refusal(std::string text) {
   ModelStep step = say(std::move(text));
   step.finish = ModelStep::Finish::kRefusal;
   return step;

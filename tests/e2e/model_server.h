@@ -79,7 +79,7 @@ struct ModelStep {
 
 ModelStep say(std::string text);
 ModelStep say_truncated(std::string text);
-ModelStep refuse(std::string text);
+ModelStep say_refusal(std::string text);
 ModelStep say_nothing();
 ModelStep error_status(int status, std::string body, std::map<std::string, std::string> headers = {});
 ModelStep server_error();                         // 500

@@ -1,0 +1,151 @@
+// kforge forge: the two agents at work until the kernel is right and fast.
+#include "forge/forge.h"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/options.h"
+#include "refine/strategy.h"
+
+namespace kforge {
+namespace {
+
+struct ForgeArguments {
+  ForgeOptions options;
+  std::string cache = "cold", sandbox = "strongest", budget, target, resume;
+  std::vector<std::string> generators, without, profilers;
+  int attempts = 0;
+  bool no_sandbox = false, json = false, explain = false, quiet = false;
+  int verbose = 0;
+};
+
+// "a,b" and "-x a -x b" are the same. A comma inside a URL does not occur.
+std::vector<std::string> split(const std::vector<std::string>& given) {
+  std::vector<std::string> parts;
+  for (std::string_view text : given)
+    while (!text.empty()) {
+      std::size_t comma = std::min(text.find(','), text.size());
+      if (comma > 0) parts.emplace_back(text.substr(0, comma));
+      text.remove_prefix(std::min(text.size(), comma + 1));
+    }
+  return parts;
+}
+
+Result<void> complete(ForgeArguments& a) {
+  ForgeOptions& options = a.options;
+  options.session.cold = a.cache == "cold";
+  if (a.no_sandbox) options.session.sandbox = SandboxTier::kNone;
+  if (a.sandbox == "bubblewrap") options.session.sandbox = SandboxTier::kBubblewrap;
+  if (a.sandbox == "landlock") options.session.sandbox = SandboxTier::kLandlock;
+  if (!a.generators.empty()) options.generators = split(a.generators);
+  if (options.generators.empty()) return fail("--generator names no agent");
+  for (std::string& block : split(a.without)) options.without.insert(std::move(block));
+  for (std::string& profiler : split(a.profilers)) options.profilers.insert(std::move(profiler));
+  if (!a.budget.empty()) {
+    KF_TRY(options.budget, parse_budget(a.budget));
+  }
+  if (a.attempts > 0) options.budget.attempts = a.attempts;
+  if (!a.target.empty()) {
+    KF_TRY(options.target, parse_factor(a.target));
+  }
+  if (options.session.task.empty() == a.resume.empty())
+    return fail_with_remedy("`kforge forge TASK`, or `kforge forge --resume RUN`",
+                            "forge needs a task, or a run to go on with");
+  return {};
+}
+
+int run(ForgeArguments& arguments) {
+  if (auto ready = complete(arguments); !ready) return report_error(ready.error(), arguments.json);
+  auto view = make_run_view(arguments.json || arguments.quiet, arguments.verbose > 0);
+  ForgeHost host;
+  host.view = view.get();
+  host.stop = stop_on_interrupt();
+  auto report = arguments.resume.empty() ? forge(arguments.options, host) : resume(arguments.resume, host);
+  view->finish();
+  if (!report) return report_error(report.error(), arguments.json);
+  if (arguments.json) {
+    fmt::print("{}\n", to_json(*report));
+  } else if (!arguments.quiet) {
+    TerminalStyle style = terminal_style();
+    style.explain = arguments.explain || arguments.verbose > 1;
+    fmt::print("{}", to_terminal(*report, style));
+  }
+  if (report->found()) return kExitPassed;
+  return report->ended == "interrupted" ? kExitInterrupted : kExitNotPassed;
+}
+
+}  // namespace
+
+void declare_forge(CLI::App& command, int& exit_code) {
+  auto arguments = std::make_shared<ForgeArguments>();
+  ForgeOptions& options = arguments->options;
+  SessionOptions& session = options.session;
+  command.add_option("TASK", session.task, "task by name (`kforge tasks`), folder or .onnx file");
+  add_value(command, "--on", session.platform, "NAME", "platform by name or folder");
+  command
+      .add_option("-g,--generator", arguments->generators,
+                  "who writes: builtin, anthropic:NAME, openai:NAME, URL#NAME, mailbox:DIR, ... [builtin]")
+      ->type_name("SPEC");
+  add_value(command, "-a,--analyst", options.analyst, "SPEC", "who analyses, likewise");
+  std::vector<std::string> strategies;
+  for (const StrategyEntry& entry : all_strategies()) strategies.emplace_back(entry.name);
+  add_choice(command, "--strategy", options.strategy, strategies, "how the search goes on");
+  add_number(command, "--width", options.width, 0, 64, "lanes, beam or islands; 0: the strategy's own");
+  add_number(command, "--repairs", options.repairs, 0, 100, "failed repairs before the search turns away");
+  add_number(command, "-n,--attempts", arguments->attempts, 0, 1'000'000, "at most so many; 0: see --budget");
+  add_value(command, "--budget", arguments->budget, "LIMITS",
+            "such as 60s,2usd,200ktok [30s builtin, 10 attempts with models]");
+  add_value(command, "--target", arguments->target, "FACTOR", "stop when surely so much faster: 2.0x");
+  add_number(command, "--patience", options.patience, 0, 1'000'000,
+             "attempts without gain before it stops; 0: by agent");
+  add_choice(command, "--precision", session.precision, {"fp32", "high", "bf16", "fp16"},
+             "how near the values must be");
+  add_value(command, "--shapes", session.shape_set, "SET", "shape set of the task");
+  add_value(command, "--from", options.from, "WHAT", "kernel file or run to start from: attempt 0");
+  add_value(command, "--reference", options.reference, "WHAT",
+            "a kernel for another platform: file, run, or auto");
+  command
+      .add_option("--without", arguments->without,
+                  "blocks of the prompt to leave out: example, reference, profile, ...")
+      ->type_name("BLOCKS");
+  command.add_option("--profiler", arguments->profilers, "further profilers of the platform, by name")
+      ->type_name("NAMES");
+  add_value(command, "--out", options.out, "DIR", "folder for kernel and reports [kforge-TASK-RUN]");
+  add_value(command, "--record", options.record, "FILE", "write every model call to this cassette");
+  add_value(command, "--config", options.config, "FILE", "configuration of the models");
+  add_value(command, "--resume", arguments->resume, "RUN", "go on with a run that was killed or stopped");
+  add_choice(command, "--cache", arguments->cache, {"cold", "warm"}, "caches before each timed call");
+  add_number(command, "--threads", session.threads, 0, 1024, "threads of the kernel; 0: all allowed");
+  command
+      .add_option("--baseline", session.baselines,
+                  "onednn, onnxruntime, torch, torch.compile, none, or NAME=FILE; repeatable [all]")
+      ->type_name("WHICH")
+      ->take_all()
+      ->expected(1);
+  add_value(command, "--python", session.python, "PATH", "Python that has the baselines' libraries");
+  command.add_flag("--deterministic", session.deterministic, "require bitwise equal repeats");
+  command.add_flag("--allow-libraries", session.allow_libraries,
+                   "the kernel may call BLAS and oneDNN; ranked apart");
+  add_number(command, "--rounds", options.timing_rounds, 0, 100'000,
+             "timing rounds of each judging; 0: as many as needed");
+  add_number(command, "--seconds", options.timing_seconds, 0.0, 3600.0,
+             "time for the timing rounds of an attempt");
+  add_number(command, "--timeout", session.call_limit_seconds, 0.0, 3600.0,
+             "seconds for one call; 0: from the size of the task");
+  add_choice(command, "--sandbox", arguments->sandbox, {"strongest", "bubblewrap", "landlock"},
+             "tier of the sandbox");
+  command.add_flag("--no-sandbox", arguments->no_sandbox, "run kernels with your own rights; recorded")
+      ->excludes("--sandbox");
+  command.add_flag("--explain", arguments->explain, "every attempt with its advice and story");
+  command.add_flag("--json", arguments->json, "print the report as JSON");
+  command.add_flag("-q,--quiet", arguments->quiet, "print nothing; the exit code tells");
+  command.add_flag("-v", arguments->verbose,
+                   "attempts as they happen, also when not on a terminal; -vv: also --explain");
+  command.footer(
+      "Exit code: 0 a verified program was found, 1 none, 2 wrong usage or something is missing, 130 "
+      "interrupted.");
+  command.callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace kforge

@@ -1,0 +1,80 @@
+// kforge runs: the store's newest runs, one line each.
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "report/readable.h"
+#include "store/runs.h"
+
+namespace kforge {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct RunsArguments {
+  std::string task;
+  std::size_t limit = 20;
+  bool json = false;
+};
+
+Json row_json(const StoredRun& run) {
+  return {{"id", run.id},
+          {"created_at", run.created_at},
+          {"task", run.task},
+          {"shape_set", run.shape_set},
+          {"platform", run.platform},
+          {"precision", run.precision},
+          {"generator", run.generator},
+          {"analyst", run.analyst},
+          {"strategy", run.strategy},
+          {"state", run.state},
+          {"ended", run.ended.empty() ? Json(nullptr) : Json(run.ended)},
+          {"best", run.best ? Json(*run.best) : Json(nullptr)},
+          {"speedup", run.speedup ? Json(*run.speedup) : Json(nullptr)},
+          {"against", run.against.empty() ? Json(nullptr) : Json(run.against)},
+          {"folder", run.folder.empty() ? Json(nullptr) : Json(run.folder)}};
+}
+
+std::string outcome_of(const StoredRun& run) {
+  if (run.speedup) return fmt::format("{:.2f}x over {}", *run.speedup, run.against);
+  if (run.best) return "verified";
+  return run.state == "finished" ? "nothing verified" : "";
+}
+
+int run(const RunsArguments& arguments) {
+  auto records = RunRecords::open();
+  if (!records) return report_error(records.error(), arguments.json);
+  auto runs = (*records)->latest(arguments.task, arguments.limit);
+  if (!runs) return report_error(runs.error(), arguments.json);
+  if (arguments.json) {
+    Json list = Json::array();
+    for (const StoredRun& stored : *runs) list.push_back(row_json(stored));
+    fmt::print("{}\n", Json{{"schema", "kforge.runs/1"}, {"runs", list}}.dump(
+                           2, ' ', false, Json::error_handler_t::replace));
+    return kExitPassed;
+  }
+  if (runs->empty()) {
+    fmt::print("no runs{}\n", arguments.task.empty() ? " yet; `kforge forge` makes one" : " of this task");
+    return kExitPassed;
+  }
+  std::vector<std::vector<std::string>> lines{{"run", "when", "task", "generator", "state", "result"}};
+  for (const StoredRun& stored : *runs)
+    lines.push_back({stored.id, stored.created_at, printable(stored.task), printable(stored.generator),
+                     stored.state == "finished" ? stored.ended : "not finished", outcome_of(stored)});
+  fmt::print("{}", table(lines));
+  return kExitPassed;
+}
+
+}  // namespace
+
+void declare_runs(CLI::App& command, int& exit_code) {
+  auto arguments = std::make_shared<RunsArguments>();
+  add_value(command, "--task", arguments->task, "NAME", "only of this task");
+  add_number(command, "-n,--limit", arguments->limit, std::size_t{1}, std::size_t{1'000'000},
+             "at most this many");
+  command.add_flag("--json", arguments->json, "as JSON");
+  command.callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace kforge

@@ -1,0 +1,29 @@
+// The agents of a run: those the user named, each model behind a client that remembers.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyse/analyst.h"
+#include "forge/forge.h"
+#include "forge/remembering_model.h"
+#include "forge/smith_agent.h"
+#include "generate/generator.h"
+#include "store/runs.h"
+
+namespace kforge {
+
+struct Agents {
+  std::vector<std::unique_ptr<ModelClient>> models;  // as opened, and the remembering ones around them
+  std::vector<std::unique_ptr<Generator>> generators;
+  std::unique_ptr<Analyst> analyst;
+  SmithAgent* smith = nullptr;  // among the generators, when "builtin" was named
+  bool all_builtin = true;      // no generator is a model: candidates are raced
+};
+
+// An Error names the spec that cannot be opened.
+Result<Agents> open_agents(const ForgeOptions& options, const ForgeHost& host, RunRecords& records,
+                           const std::string& run, const JudgingSession& session);
+
+}  // namespace kforge

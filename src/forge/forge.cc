@@ -1,0 +1,567 @@
+// The loop: run() and forge_candidate() are the table of contents.
+#include "forge/forge.h"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+
+#include "forge/agents.h"
+#include "forge/attempts.h"
+#include "forge/given_program.h"
+#include "forge/judge_attempt.h"
+#include "forge/run_folder.h"
+#include "forge/tune.h"
+#include "profile/profile_candidate.h"
+#include "refine/plan_of.h"
+#include "refine/strategy.h"
+
+namespace kforge {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kNearRoofline = 0.95;
+constexpr int kModelPatience = 8, kSmithPatience = 60;
+constexpr double kDefaultSeconds = 30;  // of the built-in agents, when no budget is given
+constexpr int kDefaultAttempts = 10;    // of models
+constexpr double kConfirmSeconds = 6;
+constexpr double kLongRace = 120;
+constexpr int kSetting = -1;  // the "attempt" under which the setting is recorded
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// An attempt on its way: its agents may still be talking.
+struct Job {
+  PendingAttempt attempt;
+  std::shared_ptr<const History> history;  // what its plan points into
+  std::shared_ptr<const Profile> profile;  // of its parent
+  std::future<Result<void>> agents;        // fills `attempt`; not valid when there is nothing to ask
+};
+
+class Forge {
+ public:
+  Forge(const ForgeOptions& options, const ForgeHost& host)
+      : options_(options), host_(host), view_(*host.view) {}
+
+  Result<RunReport> begin();
+  Result<RunReport> go_on(const StoredRun& run);
+
+ private:
+  Result<void> open();
+  Result<RunReport> run();
+  Result<void> prepare();
+  Result<void> judge_given();
+  Result<void> forge_batch(std::vector<PendingAttempt> batch);
+  Result<void> forge_candidate(Job& job);
+  Result<std::vector<PendingAttempt>> next_batch();
+  Result<void> ask_agents(Job& job);
+  Result<std::shared_ptr<const Profile>> profile_of(int number);
+  Result<JudgedAttempt> judge(const PendingAttempt& attempt);
+  Result<std::optional<std::string>> reason_to_stop();
+  Result<Spent> spent();
+  Result<void> confirm();
+  Result<RunReport> finish();
+
+  double clock() const { return attempts_->clock() + (searching_ ? seconds_since(last_judged_) : 0); }
+  bool stopped() const { return host_.stop.stop_requested(); }
+  void say(const PendingAttempt& attempt, const VerdictRecord& verdict);
+
+  ForgeOptions options_;
+  const ForgeHost& host_;
+  RunView& view_;
+  StoredRun record_;
+  std::unique_ptr<JudgingSession> session_;
+  std::unique_ptr<RunRecords> records_;
+  std::unique_ptr<Attempts> attempts_;
+  Agents agents_;
+  const StrategyEntry* strategy_ = nullptr;
+  StrategySettings strategy_settings_;
+  GenerationContext context_;
+  SettingRecord setting_;
+  std::optional<Races> races_;
+  std::vector<PendingAttempt> pending_;
+  std::optional<Candidate> reference_;
+  std::string reference_platform_;
+  bool searching_ = false;
+  bool exhausted_ = false;  // the built-in generator has nothing more to try
+  std::optional<Error> service_error_;
+  Clock::time_point last_judged_ = Clock::now();
+  std::map<std::string, double> seconds_;
+};
+
+// --- the table of contents
+// -------------------------------------------------------------------------------------
+
+Result<RunReport> Forge::run() {
+  KF_TRY_VOID(prepare());
+  searching_ = true;
+  last_judged_ = Clock::now();
+  KF_TRY_VOID(judge_given());
+  for (;;) {
+    KF_TRY(auto reason, reason_to_stop());
+    if (reason) {
+      record_.ended = *reason;
+      break;
+    }
+    KF_TRY(auto batch, next_batch());
+    KF_TRY_VOID(forge_batch(std::move(batch)));
+  }
+  searching_ = false;
+  races_.reset();
+  KF_TRY_VOID(confirm());
+  return finish();
+}
+
+// One candidate from its plan to the decision. Its agents (advice, program) were asked beside the judging of
+// others.
+Result<void> Forge::forge_candidate(Job& job) {
+  PendingAttempt& attempt = job.attempt;
+  if (job.agents.valid()) {
+    view_.stage(
+        fmt::format("attempt {}: {} is writing", attempt.number,
+                    agents_.generators[static_cast<std::size_t>(attempt.proposal.generator)]->name()));
+    if (auto asked = job.agents.get(); !asked) {
+      if (agents_.all_builtin) return asked;
+      service_error_ = asked.error();
+    }
+  }
+  if (!attempt.generation) return {};  // stopped, or the service failed: a later run goes on here
+  exhausted_ = attempt.generation->extraction == "exhausted";
+  if (exhausted_) return {};
+  KF_TRY(JudgedAttempt judged, judge(attempt));
+  if (stopped()) return {};  // what a signal cut short is no verdict
+  KF_TRY_VOID(attempts_->save_verdict(attempt, judged.program, judged.verdict, judged.result, clock()));
+  last_judged_ = Clock::now();
+  if (judged.build && context_.compiler_line.empty()) {
+    context_.compiler_line = judged.build->command;
+    context_.flag_set = judged.build->march;
+  }
+  say(attempt, judged.verdict);
+  return {};
+}
+
+// --- the steps
+// --------------------------------------------------------------------------------------------------
+
+Result<void> Forge::open() {
+  KF_TRY_VOID(check_blocks(options_.without));
+  KF_TRY(strategy_, find_strategy(options_.strategy));
+  KF_TRY(session_, JudgingSession::open(options_.session, view_));
+  KF_TRY(records_, RunRecords::open());
+  strategy_settings_.generators = static_cast<int>(options_.generators.size());
+  strategy_settings_.width = options_.width > 0             ? options_.width
+                             : strategy_->default_width > 0 ? strategy_->default_width
+                                                            : strategy_settings_.generators;
+  strategy_settings_.repairs = options_.repairs;
+  return {};
+}
+
+Result<RunReport> Forge::begin() {
+  KF_TRY_VOID(open());
+  record_.id = new_result_id();
+  record_.seed = random_seed();
+  KF_TRY(agents_, open_agents(options_, host_, *records_, record_.id, *session_));
+  // A budget that the user did not give.
+  Budget& budget = options_.budget;
+  if (!budget.attempts && !budget.seconds && !budget.tokens && !budget.dollars) {
+    if (agents_.all_builtin) {
+      budget.seconds = kDefaultSeconds;
+    } else {
+      budget.attempts = kDefaultAttempts;
+    }
+  }
+  KF_TRY(auto reference, find_reference(options_.reference, *records_, *session_));
+  std::optional<Candidate> given;
+  if (!options_.from.empty()) {
+    KF_TRY(given, read_given(options_.from, *records_, session_->platform()));
+  }
+  const Task& task = session_->task();
+  record_.created_at = utc_now();
+  record_.task = task.suite.empty() ? task.name : task.suite + "/" + task.name;
+  if (task.suite.empty()) options_.session.task = task.path;
+  record_.task_hash = task.content_hash;
+  record_.shape_set = options_.session.shape_set;
+  record_.platform = session_->platform().name;
+  record_.precision = options_.session.precision;
+  for (const auto& generator : agents_.generators)
+    record_.generator += (record_.generator.empty() ? "" : ",") + generator->name();
+  record_.analyst = agents_.analyst->name();
+  record_.strategy = options_.strategy;
+  record_.options = to_document(options_);
+  KF_TRY_VOID(records_->begin(record_));
+  attempts_ = std::make_unique<Attempts>(*records_, record_.id);
+  if (reference) {
+    reference_ = reference->program;
+    reference_platform_ = reference->platform;
+  }
+  if (given) {
+    KF_TRY(PendingAttempt attempt, attempts_->plan_given(*given));
+    pending_.push_back(std::move(attempt));
+  }
+  return run();
+}
+
+Result<RunReport> Forge::go_on(const StoredRun& stored) {
+  KF_TRY_VOID(open());
+  record_ = stored;
+  if (session_->task().content_hash != record_.task_hash)
+    return fail_with_remedy("start a new run", fmt::format("the task {} has changed since run {} began",
+                                                           record_.task, record_.id));
+  KF_TRY(agents_, open_agents(options_, host_, *records_, record_.id, *session_));
+  KF_TRY(auto reference, find_reference(options_.reference, *records_, *session_));
+  if (reference) {
+    reference_ = reference->program;
+    reference_platform_ = reference->platform;
+  }
+  attempts_ = std::make_unique<Attempts>(*records_, record_.id);
+  KF_TRY(pending_, attempts_->restore());
+  if (agents_.smith) {
+    for (const Trial& trial : attempts_->history().trials)
+      if (auto generation = attempts_->generation(trial.attempt.number);
+          generation && !generation->schedule.empty())
+        agents_.smith->remember(trial.attempt.number, generation->schedule);
+    for (const PendingAttempt& attempt : pending_)
+      if (attempt.generation && !attempt.generation->schedule.empty())
+        agents_.smith->remember(attempt.number, attempt.generation->schedule);
+  }
+  return run();
+}
+
+// What is known before the first attempt: the baselines' times and the machine's limits.
+Result<void> Forge::prepare() {
+  auto start = Clock::now();
+  strategy_settings_.seed = record_.seed;
+  KF_TRY(const Peaks* peaks, session_->peaks());
+  KF_TRY(auto recorded, records_->profile(record_.id, kSetting));
+  if (recorded) {
+    KF_TRY(setting_, setting_from(*recorded));
+    if (!setting_.baselines.empty()) session_->set_fastest(0, setting_.baselines.front().name);
+  } else {
+    KF_TRY(auto measured, measure_baselines(*session_, 0));
+    for (const MeasuredBaseline& baseline : measured)
+      setting_.baselines.push_back({baseline.name, baseline.ns});
+    KF_TRY_VOID(records_->save_profile(record_.id, kSetting, to_document(setting_)));
+  }
+  // The truth about every kind of input, so that the first candidate does not pay for it.
+  for (std::size_t i = 0; i < session_->case_count(); ++i) {
+    KF_TRY(JudgeContext judge, session_->context(session_->bound(i)));
+    for (InputKind kind : kAllInputKinds) {
+      view_.stage(fmt::format("computing the truth on {} inputs", name_of(kind)));
+      KF_TRY_VOID(expected_outputs(session_->bound(i), kind, judge.check_seed(kind),
+                                   session_->machine().threads(), judge.oracle_cache));
+    }
+  }
+  const BoundTask& task = session_->bound(0);
+  context_.task = &task;
+  context_.platform = &session_->platform();
+  context_.machine = &session_->machine();
+  context_.peaks = peaks;
+  context_.threads = session_->threads();
+  context_.precision = session_->policy().name;
+  context_.tolerance = session_->policy().tolerance;
+  context_.precision_words = session_->policy().what;
+  context_.cold = options_.session.cold;
+  context_.allow_libraries = options_.session.allow_libraries;
+  context_.deterministic = options_.session.deterministic;
+  context_.baselines = setting_.baselines;
+  context_.without = options_.without;
+  RooflinePosition position = roofline_position(task, session_->machine(), *peaks, 1, options_.session.cold);
+  context_.roofline_bound = position.bound;
+  context_.roofline_ns = position.bound_ns;
+  if (agents_.all_builtin) {
+    bool any = !setting_.baselines.empty();
+    races_.emplace(*session_, any ? setting_.baselines.front().ns : 0,
+                   any ? setting_.baselines.front().name : "");
+    KF_TRY(auto winner, records_->winner(agents_.smith->family(), record_.platform, session_->machine().id(),
+                                         record_.precision));
+    if (winner) agents_.smith->set_first_guess(winner->schedule);
+  }
+  seconds_["prepare"] = seconds_since(start);
+  view_.line(
+      fmt::format("run {}  {}  {}  {}", record_.id, record_.task, record_.shape_set, record_.precision));
+  for (const NamedTime& baseline : setting_.baselines)
+    view_.line(fmt::format("  to beat: {} {}", baseline.name, readable_time(baseline.ns)));
+  view_.line(fmt::format("  {} bound: {}", context_.roofline_bound, readable_time(context_.roofline_ns)));
+  return {};
+}
+
+// The user's own program, and what an earlier process left under way, come first.
+Result<void> Forge::judge_given() {
+  if (pending_.empty()) return {};
+  return forge_batch(std::exchange(pending_, {}));
+}
+
+Result<std::vector<PendingAttempt>> Forge::next_batch() {
+  std::vector<Proposal> proposals;
+  const History& history = attempts_->history();
+  if (agents_.all_builtin) {
+    // Races have one incumbent: whatever comes next starts from it.
+    const Trial* best = history.best();
+    proposals.push_back(best ? improvement_of(*best) : Proposal{});
+  } else {
+    proposals = strategy_->propose(history, strategy_settings_);
+  }
+  if (options_.budget.attempts) {
+    KF_TRY(Spent spent, this->spent());
+    auto left = static_cast<std::size_t>(std::max(1, *options_.budget.attempts - spent.attempts));
+    if (proposals.size() > left) proposals.resize(left);
+  }
+  std::vector<PendingAttempt> batch;
+  for (const Proposal& proposal : proposals) {
+    KF_TRY(PendingAttempt attempt, attempts_->plan(proposal));
+    batch.push_back(std::move(attempt));
+  }
+  return batch;
+}
+
+Result<void> Forge::forge_batch(std::vector<PendingAttempt> batch) {
+  auto history = std::make_shared<const History>(attempts_->history());
+  std::vector<Job> jobs(batch.size());
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    Job& job = jobs[i];
+    job.attempt = std::move(batch[i]);
+    job.history = history;
+    if (job.attempt.generation) continue;
+    if (job.attempt.proposal.pass == Pass::kOptimization && !job.attempt.advice &&
+        !options_.without.contains("advice")) {
+      KF_TRY(job.profile, profile_of(job.attempt.proposal.parent));
+    }
+    job.agents = std::async(std::launch::async, [this, &job] { return ask_agents(job); });
+  }
+  // Judged in the order of their numbers while the later ones are still being written; only the network is
+  // busy then.
+  std::optional<Error> failed;
+  for (Job& job : jobs) {
+    if (failed || service_error_) {
+      if (job.agents.valid()) (void)job.agents.get();
+      continue;
+    }
+    if (auto done = forge_candidate(job); !done) failed = done.error();
+  }
+  if (failed) return std::unexpected(*failed);
+  return {};
+}
+
+// Analyst, then generator. Runs beside the judging of other attempts: nothing here may use the cores.
+Result<void> Forge::ask_agents(Job& job) {
+  auto start = Clock::now();
+  PendingAttempt& attempt = job.attempt;
+  ReplyWatch watch;
+  watch.stop = host_.stop;
+  watch.on_notice = [this](std::string_view notice) { view_.advance(0, notice); };
+  Plan plan = plan_of(*job.history, attempt.proposal, attempt.number);
+  plan.reference = reference_;
+  plan.reference_platform = reference_platform_;
+  if (job.profile && plan.last) {
+    AnalysisInput input;
+    input.setting = &context_;
+    input.program = plan.last;
+    input.profile = job.profile.get();
+    input.history = plan.history;
+    input.attempt = attempt.number;
+    if (auto verdict = attempts_->verdict(plan.last->number)) {
+      input.max_rel_error = verdict->max_rel_error;
+      input.tunables = verdict->tuning;
+    }
+    KF_TRY(Analysis analysis, agents_.analyst->analyse(input, watch));
+    if (stopped()) return {};
+    KF_TRY_VOID(attempts_->save_advice(attempt, analysis.advice));
+    plan.profile = profile_summary(*job.profile);
+    plan.hot_loop = hot_loop_of(*job.profile);
+  }
+  plan.advice = attempt.advice;
+  Generator& generator = *agents_.generators[static_cast<std::size_t>(attempt.proposal.generator)];
+  auto generation = generator.generate(plan, context_, watch);
+  if (stopped()) return {};
+  if (!generation) return std::unexpected(generation.error());
+  return attempts_->save_generation(attempt, *generation, generator.name(), seconds_since(start));
+}
+
+Result<std::shared_ptr<const Profile>> Forge::profile_of(int number) {
+  const Trial* trial = attempts_->history().find(number);
+  KF_CHECK(trial, "attempt {} to profile is not there", number);
+  KF_TRY(auto recorded, records_->profile(record_.id, number));
+  if (recorded) {
+    KF_TRY(Profile profile, profile_from(*recorded));
+    return std::make_shared<const Profile>(std::move(profile));
+  }
+  if (options_.without.contains("profile")) return std::make_shared<const Profile>();
+  if (races_) races_->rest();
+  view_.stage("profiling");
+  KF_TRY(auto built, session_->build(trial->attempt.program, session_->bound(0)));
+  if (!built) return fail("attempt {} does not compile any more: {}", number, reason_text(built.error()));
+  ProfileInput input;
+  input.task = &session_->bound(0);
+  input.platform = &session_->platform();
+  input.machine = &session_->machine();
+  input.peaks = context_.peaks;
+  input.candidate = &trial->attempt.program;
+  input.build = &*built;
+  input.tier = session_->tier();
+  input.threads = session_->threads();
+  input.allow_libraries = options_.session.allow_libraries;
+  input.time_ns = trial->attempt.time_ns;
+  input.cold = options_.session.cold;
+  if (auto verdict = attempts_->verdict(number)) input.thread_use = verdict->thread_use;
+  input.also = options_.profilers;
+  input.without = options_.without;
+  // In a short race seconds are better spent on programs than on looking at one closely.
+  if (races_ && options_.budget.seconds.value_or(0) < kLongRace)
+    for (const Profiler& profiler : session_->platform().profilers)
+      if (profiler.name != "roofline") input.without.insert(profiler.name);
+  input.progress = [this](std::string_view profiler) { view_.advance(0, profiler); };
+  input.stop = [this] { return stopped(); };
+  Profile profile = profile_candidate(input);
+  KF_TRY_VOID(records_->save_profile(record_.id, number, to_document(profile)));
+  return std::make_shared<const Profile>(std::move(profile));
+}
+
+Result<JudgedAttempt> Forge::judge(const PendingAttempt& attempt) {
+  std::expected<Candidate, Failure> program =
+      std::unexpected(Failure(NoProgram{attempt.generation->no_program}));
+  if (attempt.program) program = *attempt.program;
+  const Trial* best = attempts_->history().best();
+  const Trial* rival = attempts_->history().find(attempt.proposal.rival);
+  if (races_) return races_->judge(program, best ? &best->attempt : nullptr);
+  JudgeSettings settings{options_.timing_seconds, options_.timing_rounds};
+  Tuning tuning;
+  if (program && has_tunables(*program)) {
+    double left = options_.budget.seconds ? *options_.budget.seconds - clock() : 60;
+    KF_TRY(tuning, tune(*session_, *records_, *program, std::clamp(left / 2, 2.0, 30.0)));
+    if (tuning.failure) program = std::unexpected(*tuning.failure);
+    if (tuning.best) program = *tuning.best;
+  }
+  KF_TRY(JudgedAttempt judged, judge_fully(*session_, program, best ? &best->attempt : nullptr,
+                                           rival ? &rival->attempt : nullptr, settings));
+  judged.verdict.tuning = tuning.table;
+  if (tuning.best) {
+    judged.verdict.tuned_candidate = tuning.best->content_hash();
+    StoredCandidate stored{judged.verdict.tuned_candidate, tuning.best->origin, tuning.best->files};
+    KF_TRY_VOID(session_->store()->save_candidate(stored));
+  }
+  return judged;
+}
+
+Result<Spent> Forge::spent() {
+  Spent spent;
+  for (const Trial& trial : attempts_->history().trials) spent.attempts += trial.attempt.number > 0;
+  spent.seconds = clock();
+  KF_TRY(auto calls, records_->calls(record_.id));
+  for (const StoredCall& call : calls) {
+    spent.tokens += call.input_tokens + call.output_tokens;
+    if (call.dollars) spent.dollars = spent.dollars.value_or(0) + *call.dollars;
+  }
+  return spent;
+}
+
+Result<std::optional<std::string>> Forge::reason_to_stop() {
+  if (stopped()) return "interrupted";
+  if (service_error_) return "service";
+  KF_TRY(Spent spent, this->spent());
+  if (auto limit = used_up(options_.budget, spent)) return limit;
+  if (exhausted_) return "exhausted";
+  const Trial* best = attempts_->history().best();
+  if (best) {
+    std::optional<VerdictRecord> verdict = attempts_->verdict(best->attempt.number);
+    if (options_.target && verdict->speedup && verdict->speedup->lo >= *options_.target) return "target";
+    if (verdict->roofline && verdict->roofline->fraction >= kNearRoofline) return "roofline";
+    int since = static_cast<int>(std::ranges::count_if(attempts_->history().trials, [&](const Trial& trial) {
+      return trial.attempt.number > best->attempt.number;
+    }));
+    int patience = options_.patience > 0 ? options_.patience
+                   : agents_.all_builtin ? kSmithPatience
+                                         : kModelPatience * strategy_settings_.width;
+    if (since >= patience) return "no_gain";
+  }
+  return std::nullopt;
+}
+
+// The published figure: the winner in a fresh process, on fresh inputs, against all baselines. A winner that
+// does not stand it makes room for the next one.
+Result<void> Forge::confirm() {
+  auto start = Clock::now();
+  while (const Trial* best = attempts_->history().best()) {
+    view_.stage("confirming");
+    JudgeRequest request;
+    request.fresh_inputs = true;
+    request.seconds = kConfirmSeconds;
+    request.rounds = options_.timing_rounds;
+    KF_TRY(fs::path folder, run_folder(options_.out, session_->task(), record_.id));
+    request.kernel_path = (folder / kernel_file(best->attempt.program)).string();
+    std::expected<Candidate, Failure> program = best->attempt.program;
+    KF_TRY(Judgement judgement, session_->judge(program, request));
+    KF_TRY_VOID(session_->save(program, judgement));
+    if (!judgement.report.passed()) {
+      view_.line(fmt::format("  attempt {} did not stand the confirmation: {}", best->attempt.number,
+                             judgement.report.reason));
+      attempts_->overturn(best->attempt.number);
+      continue;
+    }
+    record_.best = best->attempt.number;
+    record_.result = judgement.report.result_id;
+    record_.folder = folder.string();
+    if (judgement.report.speedup) {
+      record_.speedup = judgement.report.speedup->value;
+      record_.against = judgement.report.speedup->against;
+    }
+    if (agents_.smith && judgement.report.time_ns)
+      if (auto generation = attempts_->generation(*record_.best); generation && !generation->schedule.empty())
+        KF_TRY_VOID(records_->save_winner(
+            agents_.smith->family(), record_.platform, session_->machine().id(), record_.precision,
+            {generation->schedule, record_.id, judgement.report.time_ns->median}));
+    break;
+  }
+  seconds_["confirm"] = seconds_since(start);
+  return {};
+}
+
+Result<RunReport> Forge::finish() {
+  view_.finish();
+  bool found = record_.best.has_value();
+  if (service_error_ && !found) return std::unexpected(*service_error_);
+  // A run that somebody or something broke off can go on.
+  record_.state = record_.ended == "interrupted" || record_.ended == "service" ? "running" : "finished";
+  KF_TRY_VOID(records_->finish(record_));
+  KF_TRY(RunReport report, report_of(*records_, record_.id));
+  for (const auto& [name, seconds] : seconds_) report.seconds[name] = seconds;
+  if (service_error_) report.notes.push_back("the search ended early: " + service_error_->text());
+  if (found)
+    KF_TRY_VOID(write_run_folder(record_.folder, attempts_->history().find(*record_.best)->attempt.program,
+                                 session_->bound(0), report));
+  record_.document = to_json(report);
+  KF_TRY_VOID(records_->finish(record_));
+  return report;
+}
+
+void Forge::say(const PendingAttempt& attempt, const VerdictRecord& verdict) {
+  AttemptReport line;
+  line.number = attempt.number;
+  line.pass = name_of(attempt.proposal.pass);
+  line.change = attempt.generation->change;
+  line.outcome = verdict.outcome;
+  line.gate = verdict.gate;
+  line.reason = verdict.reason;
+  line.time_ns = verdict.time_ns;
+  line.speedup = verdict.speedup;
+  line.accepted = verdict.accepted;
+  TerminalStyle style = terminal_style();
+  view_.line(attempt_line(line, Paint(style.colour), static_cast<std::size_t>(style.width)));
+}
+
+}  // namespace
+
+Result<RunReport> forge(const ForgeOptions& options, const ForgeHost& host) {
+  return Forge(options, host).begin();
+}
+
+Result<RunReport> resume(std::string_view id, const ForgeHost& host) {
+  KF_TRY(auto records, RunRecords::open());
+  KF_TRY(StoredRun run, records->run(id));
+  if (run.state == "finished") return report_of(*records, run.id);
+  KF_TRY(ForgeOptions options, options_from(run.options));
+  return Forge(options, host).go_on(run);
+}
+
+}  // namespace kforge

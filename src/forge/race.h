@@ -1,0 +1,63 @@
+// Racing: the inputs stay in memory and the best program stays alive, so that a challenger costs its own
+// start and a few rounds. For programs KForge wrote itself: a race decides which one goes on to the gates; it
+// publishes nothing.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "forge/session.h"
+#include "verify/statistics.h"
+
+namespace kforge {
+
+struct RaceResult {
+  std::optional<Failure> failure;  // crashed, or wrong already on the task's own inputs
+  Interval ns;
+  std::optional<Interval> ratio;  // how many times faster than the incumbent; nothing without one
+  double thread_use = 0;
+  int rounds = 0;
+};
+
+// One shape case.
+class Race {
+ public:
+  Race(JudgingSession& session, std::size_t index);
+  ~Race();
+
+  // Starts the program, looks at one result, and times it against the incumbent, for as short as it takes to
+  // know.
+  Result<RaceResult> challenge(const Build& build);
+  // The last challenger becomes the incumbent.
+  void crown();
+  // Stops whatever runs, so that something else may be timed; the next challenge starts the incumbent again.
+  void rest();
+
+ private:
+  struct Runner {
+    NativeProgram program;
+    std::unique_ptr<Contender> contender;
+  };
+  Result<void> open(double call_ns);
+  Step<bool> start(Runner& runner, bool look);
+
+  JudgingSession& session_;
+  std::size_t index_;
+  const BoundTask& task_;
+  std::optional<JudgeContext> context_;
+  std::optional<InputMemory> memory_;
+  Expected expected_;
+  std::vector<InputChoice> choices_;
+  std::optional<Runner> incumbent_, challenger_;
+};
+
+// The baselines against each other: what the agents are told to beat. Fastest first.
+struct MeasuredBaseline {
+  std::string name;
+  double ns = 0;
+};
+Result<std::vector<MeasuredBaseline>> measure_baselines(JudgingSession& session, std::size_t index);
+
+}  // namespace kforge

@@ -1,0 +1,98 @@
+#include "forge/tune.h"
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "forge/race.h"
+#include "report/readable.h"
+
+namespace kforge {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::json;
+
+constexpr std::size_t kMostAssignments = 200;
+
+// "BM=64 BK=16   1.23 ms" per line; where it did not work, why.
+std::string row(const Assignment& values, const std::string& what) {
+  return fmt::format("{:<32} {}\n", to_text(values), what);
+}
+
+std::optional<Tuning> recall(const std::string& document, const Candidate& candidate) {
+  Json json = Json::parse(document, nullptr, false);
+  if (!json.is_object() || !json.contains("values") || !json.contains("table") ||
+      !json["values"].is_array() || !json["table"].is_string())
+    return std::nullopt;
+  Assignment values;
+  for (const Json& pair : json["values"]) {
+    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_number_integer())
+      return std::nullopt;
+    values.emplace_back(pair[0], pair[1]);
+  }
+  return Tuning{with_values(candidate, values), std::nullopt, json["table"], true};
+}
+
+}  // namespace
+
+Result<Tuning> tune(JudgingSession& session, RunRecords& records, const Candidate& candidate,
+                    double seconds) {
+  Tuning tuning;
+  auto tunables = tunables_of(candidate);
+  if (!tunables) {
+    tuning.failure = CompileError{tunables.error().message};
+    return tuning;
+  }
+  const BoundTask& task = session.bound(0);
+  std::string hash = candidate.content_hash(), machine = session.machine().id();
+  KF_TRY(auto known, records.tuning(hash, task.key(), machine));
+  if (known)
+    if (auto recalled = recall(*known, candidate)) return *recalled;
+
+  auto start = Clock::now();
+  Race race(session, 0);
+  std::optional<Assignment> best;
+  std::optional<Failure> first_failure;
+  for (const Assignment& values : tunables->assignments(kMostAssignments)) {
+    if (best && std::chrono::duration<double>(Clock::now() - start).count() > seconds) {
+      tuning.table += "(the time for tuning was used up)\n";
+      break;
+    }
+    session.progress().stage("tuning " + to_text(values));
+    Candidate filled = with_values(candidate, values);
+    KF_TRY(auto built, session.build(filled, task));
+    std::optional<Failure> failure;
+    if (!built) failure = built.error();
+    if (built) failure = session.symbol_gate(*built);
+    RaceResult result;
+    if (!failure) {
+      KF_TRY(result, race.challenge(*built));
+      failure = result.failure;
+    }
+    if (failure) {
+      if (!first_failure) first_failure = failure;
+      tuning.table += row(values, std::string(outcome_name(*failure)));
+      // An error that has nothing to do with the values would only come again.
+      if (!best && std::holds_alternative<CompileError>(*failure)) break;
+      continue;
+    }
+    tuning.table += row(values, readable_time(result.ns.value));
+    if (best && (!result.ratio || result.ratio->lo <= 1)) continue;
+    best = values;
+    race.crown();
+  }
+  if (!best) {
+    tuning.failure =
+        first_failure ? *first_failure : Failure(CompileError{"kforge: tune: no values meet the conditions"});
+    return tuning;
+  }
+  tuning.best = with_values(candidate, *best);
+  tuning.table += "best: " + to_text(*best) + "\n";
+  Json values = Json::array();
+  for (const auto& [name, value] : *best) values.push_back({name, value});
+  KF_TRY_VOID(records.save_tuning(hash, task.key(), machine,
+                                  Json{{"values", values}, {"table", tuning.table}}.dump()));
+  return tuning;
+}
+
+}  // namespace kforge

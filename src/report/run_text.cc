@@ -1,0 +1,230 @@
+// A run on the terminal and as report.md.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "report/run_report.h"
+
+namespace kforge {
+namespace {
+
+std::string interval(const Speedup& s) {
+  return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", s.value, s.lo, s.hi);
+}
+
+std::string first_line(std::string_view text) { return printable(text.substr(0, text.find('\n'))); }
+
+std::string shorten(std::string text, std::size_t width) {
+  if (text.size() <= width) return text;
+  std::size_t end = width > 3 ? width - 3 : width;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not inside a character
+  return text.substr(0, end) + "...";
+}
+
+std::string cost_text(const CostReport& cost) {
+  if (cost.calls + cost.lost_calls == 0) return "";
+  std::string text = fmt::format("{} call{}, {} tokens in, {} out", cost.calls, cost.calls == 1 ? "" : "s",
+                                 readable_count(static_cast<double>(cost.input_tokens)),
+                                 readable_count(static_cast<double>(cost.output_tokens)));
+  if (cost.dollars) text += fmt::format(", ${:.4f}", *cost.dollars);
+  if (cost.lost_calls > 0) text += fmt::format(", {} lost", cost.lost_calls);
+  return text;
+}
+
+// What a reader wants to know of a result that is not "passed".
+std::string outcome_text(const AttemptReport& a) {
+  if (a.outcome == "passed") return a.accepted ? "best so far" : "no gain";
+  std::string text = a.outcome;
+  std::ranges::replace(text, '_', ' ');
+  return a.gate.empty() ? text : fmt::format("{} ({})", text, a.gate);
+}
+
+std::string markdown_cell(std::string_view text) {
+  std::string cell;
+  for (char c : first_line(text)) {
+    if (c == '|' || c == '`' || c == '<' || c == '*' || c == '_' || c == '[') cell += '\\';
+    cell += c;
+  }
+  return cell;
+}
+
+}  // namespace
+
+std::string ended_words(std::string_view ended) {
+  if (ended == "attempts" || ended == "seconds" || ended == "tokens" || ended == "dollars")
+    return fmt::format("the budget of {} was used up", ended);
+  if (ended == "target") return "the target was reached";
+  if (ended == "roofline") return "it runs at 95 % of the roofline: there is nothing left to gain";
+  if (ended == "no_gain") return "several attempts in a row brought nothing";
+  if (ended == "exhausted") return "every neighbouring design was tried";
+  if (ended == "interrupted") return "interrupted";
+  if (ended == "service") return "a model service failed";
+  return ended.empty() ? "not ended" : std::string(ended);
+}
+
+std::string attempt_line(const AttemptReport& a, const Paint& paint, std::size_t width) {
+  std::string outcome = shorten(outcome_text(a), 24);
+  std::string padded = fmt::format("{:<24}", outcome);
+  if (a.outcome == "passed")
+    padded = a.accepted ? paint.good(padded) : padded;
+  else if (a.outcome != "slower")
+    padded = paint.bad(padded);
+  std::string speed = a.speedup ? interval(*a.speedup) : a.time_ns ? readable_time(*a.time_ns) : "";
+  std::string head = fmt::format("{:>4}  {:<12}  ", a.number, a.pass);
+  std::size_t used = head.size() + 24 + 2 + 22 + 2;
+  std::string said = a.outcome == "passed" || a.outcome == "slower" || a.reason.empty() ? a.change : a.reason;
+  std::size_t room = width > used + 20 ? width - used : 20;
+  return fmt::format("{}{}  {:<22}  {}", head, padded, speed, shorten(first_line(said), room));
+}
+
+std::string usage_of_kernel(const RunReport& r) {
+  if (!r.best || r.kernel_path.empty()) return "";
+  std::string text;
+  if (r.best->build)
+    text += fmt::format(
+        "compile  g++ -std=c++20 -O3 -march=native -fopenmp -fPIC -shared -I {} {} -o libkernel.so\n",
+        r.folder, r.kernel_path);
+  text += fmt::format(
+      "call     as task.h in {} declares it: kernel(...), or prepare() once and kernel_prepared(...)\n",
+      r.folder);
+  text += fmt::format("judge    kforge eval {} --kernel {}\n", r.task, r.kernel_path);
+  return text;
+}
+
+std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
+  Paint paint(style.colour);
+  std::string text = fmt::format("{}  {}  on {}  {}  run {}\n", paint.strong(printable(r.task)), r.shape_set,
+                                 r.platform, r.precision, r.id);
+  text += paint.faint(fmt::format("generator {}, analyst {}, strategy {}\n",
+                                  printable(fmt::format("{}", fmt::join(r.generators, ", "))),
+                                  printable(r.analyst), r.strategy));
+  if (style.explain || !r.best) {
+    text += "\n";
+    for (const AttemptReport& attempt : r.attempts) {
+      text += attempt_line(attempt, paint, static_cast<std::size_t>(style.width)) + "\n";
+      if (!style.explain) continue;
+      if (attempt.advice)
+        text += paint.faint(fmt::format("        {}: {} ({})\n", printable(attempt.advice->by),
+                                        first_line(attempt.advice->change),
+                                        first_line(attempt.advice->bottleneck)));
+      if (!attempt.story.empty() && attempt.accepted)
+        for (const std::string& line :
+             wrap(printable(attempt.story), static_cast<std::size_t>(style.width) - 8))
+          text += paint.faint("        " + line + "\n");
+      if (!attempt.tuning.empty()) text += paint.faint(printable(attempt.tuning));
+    }
+  }
+  text += "\n";
+  if (r.found()) {
+    const EvalReport& best = *r.best;
+    text += "  " + paint.good("VERIFIED");
+    if (best.speedup)
+      text += fmt::format("  {}  over {}", paint.strong(interval(*best.speedup)), best.speedup->against);
+    text += "\n\n";
+    if (best.time_ns)
+      text += fmt::format("  time       {}  [{}, {}] per call, {} cache, {} threads\n",
+                          readable_time(best.time_ns->median), readable_time(best.time_ns->lo),
+                          readable_time(best.time_ns->hi), best.cache, best.threads);
+    for (const BaselineResult& baseline : best.baselines)
+      text += fmt::format("  baseline   {:<14} {}{}\n", baseline.name, readable_time(baseline.time_ns.median),
+                          baseline.speedup ? fmt::format("  {:.2f}x", baseline.speedup->value) : "");
+    text += fmt::format(
+        "  precision  {}{}{}\n", r.precision,
+        best.arithmetic.empty() ? "" : ", arithmetic " + printable(best.arithmetic),
+        best.error ? fmt::format(", error {} of the scale", readable_error(best.error->max_rel)) : "");
+    if (best.roofline)
+      text += fmt::format("  roofline   {:.0f} % of the {} bound\n", 100 * best.roofline->fraction,
+                          best.roofline->bound);
+  } else if (r.state == "finished") {
+    text += "  " + paint.bad("NO VERIFIED PROGRAM") + "\n\n";
+  } else {
+    text += fmt::format("  {}\n\n", paint.warn("not finished: kforge forge --resume " + r.id));
+  }
+  text += fmt::format("  search     {} attempt{}{}", r.attempts.size(), r.attempts.size() == 1 ? "" : "s",
+                      r.best_attempt ? fmt::format(", the best is number {}", *r.best_attempt) : "");
+  if (auto search = r.seconds.find("search"); search != r.seconds.end())
+    text += fmt::format(", {:.1f} s", search->second);
+  if (!r.ended.empty()) text += "; " + ended_words(r.ended);
+  text += "\n";
+  if (std::string cost = cost_text(r.cost); !cost.empty()) text += "  cost       " + cost + "\n";
+  for (const std::string& note : r.notes) text += fmt::format("  note       {}\n", printable(note));
+  if (!r.kernel_path.empty()) {
+    text += fmt::format("\n  kernel     {}\n", r.kernel_path);
+    std::string usage = usage_of_kernel(r);
+    for (std::size_t at = 0; at < usage.size();) {
+      std::size_t end = usage.find('\n', at);
+      text += fmt::format("  {}\n", usage.substr(at, end - at).insert(9, "  "));
+      at = end + 1;
+    }
+  }
+  if (!r.folder.empty()) text += fmt::format("  report     {}/report.md, report.json\n", r.folder);
+  text += fmt::format("  run        {}   (kforge show {})\n", r.id, r.id);
+  return text;
+}
+
+std::string to_markdown(const RunReport& r) {
+  std::string text = fmt::format("# {} on {}: run {}\n\n", r.task, r.platform, r.id);
+  if (r.found()) {
+    const EvalReport& best = *r.best;
+    text += "**Verified";
+    if (best.speedup)
+      text += fmt::format(": {:.2f}x (95 % interval {:.2f} to {:.2f}) over {}", best.speedup->value,
+                          best.speedup->lo, best.speedup->hi, best.speedup->against);
+    text += fmt::format("**, precision {}", r.precision);
+    if (best.time_ns)
+      text += fmt::format(", {} per call ({} cache)", readable_time(best.time_ns->median), best.cache);
+    text +=
+        ".\nThe figure is from a confirmation run after the search: fresh process, fresh inputs, all "
+        "baselines present.\n\n";
+    text += "| contender | time | speedup of the kernel |\n|---|---|---|\n";
+    if (best.time_ns) text += fmt::format("| kernel | {} | |\n", readable_time(best.time_ns->median));
+    for (const BaselineResult& baseline : best.baselines)
+      text += fmt::format("| {} ({}) | {} | {} |\n", baseline.name, markdown_cell(baseline.what),
+                          readable_time(baseline.time_ns.median),
+                          baseline.speedup ? fmt::format("{:.2f}x [{:.2f}, {:.2f}]", baseline.speedup->value,
+                                                         baseline.speedup->lo, baseline.speedup->hi)
+                                           : "");
+    text += "\n";
+  } else {
+    text += r.state == "finished" ? "**No verified program was found.**\n\n" : "**Not finished.**\n\n";
+  }
+  text += fmt::format("Generator {}, analyst {}, strategy {}. {} attempts; {}.\n",
+                      markdown_cell(fmt::format("{}", fmt::join(r.generators, ", "))),
+                      markdown_cell(r.analyst), r.strategy, r.attempts.size(), ended_words(r.ended));
+  if (std::string cost = cost_text(r.cost); !cost.empty()) text += "Cost: " + cost + ".\n";
+  text += "\n## Attempts\n\nFigures of the search guide it; they are not results.\n\n";
+  text +=
+      "| # | from | pass | change | outcome | speedup | over its rival | advice: promised, measured "
+      "|\n|---|---|---|---|---|---|---|---|\n";
+  for (const AttemptReport& a : r.attempts) {
+    std::string advice;
+    if (a.advice)
+      advice = fmt::format("{}: {:.2f}x, {}", markdown_cell(a.advice->tag), a.advice->expected_gain,
+                           a.over_rival ? fmt::format("{:.2f}x", a.over_rival->value) : "nothing");
+    text +=
+        fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", a.number,
+                    a.parent < 0 ? "" : std::to_string(a.parent), a.pass, markdown_cell(a.change),
+                    markdown_cell(outcome_text(a)), a.speedup ? fmt::format("{:.2f}x", a.speedup->value) : "",
+                    a.over_rival ? fmt::format("{:.2f}x", a.over_rival->value) : "", advice);
+  }
+  text += "\n## Speedup by attempt\n\n```\n";
+  double most = 0, best = 0;
+  for (const AttemptReport& a : r.attempts)
+    if (a.speedup) most = std::max(most, a.speedup->value);
+  for (const AttemptReport& a : r.attempts) {
+    if (a.speedup && a.accepted) best = a.speedup->value;
+    auto length = most > 0 ? static_cast<std::size_t>(50 * best / most) : 0;
+    text += fmt::format("{:>4} {:<50} {}\n", a.number, std::string(length, '#'),
+                        best > 0 ? fmt::format("{:.2f}x", best) : "");
+  }
+  text += "```\n";
+  if (std::string usage = usage_of_kernel(r); !usage.empty())
+    text += "\n## Using the kernel\n\n```\n" + usage + "```\n";
+  if (!r.notes.empty()) {
+    text += "\n## Notes\n\n";
+    for (const std::string& note : r.notes) text += fmt::format("- {}\n", markdown_cell(note));
+  }
+  return text;
+}
+
+}  // namespace kforge
