@@ -312,7 +312,7 @@ void TimedJudge::summarise() {
       continue;
     }
     auto theirs = pick(timed_[i].samples, kept);
-    findings_.rivals.push_back({rival.name, what_[i - 1], median_interval(theirs), paired_ratio(theirs, findings_.samples), theirs});
+    findings_.rivals.push_back({rival.name, what_[i - 1], median_interval(theirs), paired_ratio(theirs, findings_.samples), theirs, rival.baseline});
   }
   std::ranges::sort(findings_.rivals, {}, [](const RivalTimes& r) { return r.ns.value; });
   findings_.usage = owned_[0]->usage();
@@ -503,11 +503,14 @@ Result<void> TimedJudge::judge_floor() {
 // A speed-up over 10x, or beating the flop bound, is measured once more before it is believed.
 Result<void> TimedJudge::judge_suspicious() {
   bool algebraic = std::ranges::count(verdict_.flags, "algebraic") > 0;
-  bool huge = !findings_.rivals.empty() && findings_.rivals.front().speedup.value > kSuspiciousSpeedup;
+  auto fastest = std::ranges::find_if(findings_.rivals, &RivalTimes::baseline);
+  bool huge = fastest != findings_.rivals.end() && fastest->speedup.value > kSuspiciousSpeedup;
   if (!algebraic && !huge) return {};
   std::vector<Sample> again;
-  KF_TRY(double ns, measure_again(5, again));
+  KF_TRY([[maybe_unused]] double median_ns, measure_again(5, again));
   if (verdict_.failed()) return {};
+  // The best of the five: a busy machine makes honest calls late, but nothing makes dishonest ones fast.
+  double ns = std::ranges::min(again, {}, &Sample::ns_per_call).ns_per_call;
   if (ns > 1.5 * findings_.ns.value)
     verdict_.fail(Rejected{"floor",
                            fmt::format("{:.3g} us did not repeat in a fresh process, which took {:.3g} us", findings_.ns.value / 1e3, ns / 1e3),
