@@ -91,7 +91,7 @@ std::expected<double, std::string> number(const json& object, const char* key, d
 std::expected<std::string, std::string> words(const json& object, const char* key) {
   if (!object.contains(key) || !object[key].is_string())
     return std::unexpected(fmt::format("'{}' is missing or no text", key));
-  std::string text = one_line(object[key].get<std::string>(), kMostText);
+  std::string text = single_line(object[key].get<std::string>(), kMostText);
   if (text.empty()) return std::unexpected(fmt::format("'{}' is empty", key));
   return text;
 }
@@ -130,8 +130,8 @@ std::expected<Advice, std::string> advice_from_reply(std::string_view reply) {
   advice.tag = plain_tag(advice.tag);
   if (!is_advice_tag(advice.tag)) {
     std::vector<std::string> known(std::begin(kAdviceTags), std::end(kAdviceTags));
-    return std::unexpected(fmt::format("'tag' is '{}', which is not in the list{}", one_line(advice.tag, 40),
-                                       did_you_mean(advice.tag, known)));
+    return std::unexpected(fmt::format("'tag' is '{}', which is not in the list{}",
+                                       single_line(advice.tag, 40), did_you_mean(advice.tag, known)));
   }
   return advice;
 }

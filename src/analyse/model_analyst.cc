@@ -31,7 +31,7 @@ PromptData system_data(const AnalysisInput& input) {
   if (with("target")) t["target"] = target_text(*setting);
   if (const BoundTask* task = setting->task) {
     t["task_name"] = task->task->name;
-    t["task_description"] = one_line(task->task->description, 400);
+    t["task_description"] = single_line(task->task->description, 400);
     t["graph"] = fenced(shorten(print_graph(task->graph), 16 << 10));
     t["work"] = work_text(*task);
     t["policy"] = policy_text(*setting);
@@ -40,7 +40,7 @@ PromptData system_data(const AnalysisInput& input) {
 }
 
 std::string cell(std::string_view text, std::size_t limit) {
-  std::string line = one_line(text, limit);
+  std::string line = single_line(text, limit);
   std::ranges::replace(line, '|', '/');
   return line;
 }
@@ -82,12 +82,12 @@ PromptData turn_data(const AnalysisInput& input, bool images) {
   t["profile"] = profile_summary(*input.profile, kProfileBytes);
   std::string pictures;
   for (std::size_t i = 0; images && i < std::min(input.profile->pictures.size(), kMostPictures); ++i)
-    pictures += fmt::format("- picture {}: {} ({})\n", i + 1, one_line(input.profile->pictures[i].title),
+    pictures += fmt::format("- picture {}: {} ({})\n", i + 1, single_line(input.profile->pictures[i].title),
                             input.profile->pictures[i].source);
   t["pictures"] = pictures;
   std::string absent;
   for (const std::string& line : input.profile->absent)
-    absent += (absent.empty() ? "" : "; ") + one_line(line, 120);
+    absent += (absent.empty() ? "" : "; ") + single_line(line, 120);
   t["absent"] = absent;
   return data;
 }

@@ -21,6 +21,7 @@ std::span<const CommandEntry> all_commands() {
       {"recheck", "derive a stored result anew and compare", declare_recheck},
       {"platforms", "list the platforms, ready or not, and why not", declare_platforms},
       {"models", "test the language models that are set up", declare_models},
+      {"analyse", "advice on a profile made elsewhere", declare_analyse},
       {"machine", "what this machine can do, measured", declare_machine},
       {"version", "the version of KForge", declare_version},
   };

@@ -30,6 +30,7 @@ struct CommandEntry {
 
 std::span<const CommandEntry> all_commands();
 
+void declare_analyse(CLI::App& command, int& exit_code);
 void declare_eval(CLI::App& command, int& exit_code);
 void declare_forge(CLI::App& command, int& exit_code);
 void declare_machine(CLI::App& command, int& exit_code);

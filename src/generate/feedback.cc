@@ -83,7 +83,7 @@ std::string compile_feedback(const Attempt& attempt, std::size_t limit) {
 std::string number_text(const json& value) {
   if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
   if (value.is_number()) return fmt::format("{:.9g}", value.get<double>());
-  return value.is_string() ? one_line(value.get<std::string>(), 40) : "?";
+  return value.is_string() ? single_line(value.get<std::string>(), 40) : "?";
 }
 
 std::string index_text(const json& index) {
@@ -95,7 +95,8 @@ std::string index_text(const json& index) {
 }
 
 std::string field(const json& object, const char* key) {
-  return object.contains(key) && object[key].is_string() ? one_line(object[key].get<std::string>(), 300) : "";
+  return object.contains(key) && object[key].is_string() ? single_line(object[key].get<std::string>(), 300)
+                                                         : "";
 }
 
 // Evidence of a comparison: how many, which pattern, where first, the worst, and in which part of the output.
@@ -150,7 +151,7 @@ std::string evidence_text(const std::string& evidence, std::size_t limit) {
 }
 
 std::string gate_feedback(const Attempt& attempt, std::string_view opening, std::size_t limit) {
-  std::string text = fmt::format("{} {}\n", opening, one_line(attempt.reason, limit / 2));
+  std::string text = fmt::format("{} {}\n", opening, single_line(attempt.reason, limit / 2));
   if (!attempt.gate.empty()) {
     text += fmt::format("Gate: {}.", attempt.gate);
     if (std::string_view meaning = gate_meaning(attempt.gate); !meaning.empty())
@@ -179,7 +180,7 @@ std::string failure_feedback(const Attempt& attempt, std::size_t limit_bytes) {
     return fmt::format(
         "It took too long: {}\nLook for an endless loop or a deadlock between threads first, then for work "
         "that is far larger than needed.\n",
-        one_line(attempt.reason, room));
+        single_line(attempt.reason, room));
   if (outcome == "wrong_shape" || outcome == "wrong_value")
     return gate_feedback(attempt, "It compiles and runs, but its values are wrong.", room);
   return gate_feedback(attempt, "It was rejected.", room);

@@ -7,6 +7,7 @@
 #include "generate/prompt.h"
 #include "generate/prompt_file.h"
 #include "generate/reply.h"
+#include "llm/continue_reply.h"
 
 namespace kforge {
 namespace {
@@ -69,13 +70,18 @@ class Turn {
   Result<Generation> continue_reply(const Prompt& prompt, ModelReply reply) {
     KF_TRY(std::string go_on, render_prompt("generate_continue", {}));
     std::string text = std::move(reply.text);
-    for (int i = 0; i < kMostContinuations && !text.empty(); ++i) {
+    int limit = request_for(prompt).max_output_tokens;
+    for (int i = 0; i < kMostContinuations; ++i) {
       ModelRequest request = request_for(prompt);
-      request.messages.push_back({Message::From::kAssistant, text, {}});
-      request.messages.push_back({Message::From::kUser, go_on, {}});
+      if (text.empty()) {
+        request.max_output_tokens = limit *= 2;  // the whole limit went into thinking
+      } else {
+        request.messages.push_back({Message::From::kAssistant, text, {}});
+        request.messages.push_back({Message::From::kUser, go_on, {}});
+      }
       KF_TRY(ModelReply more, ask(std::move(request)));
       if (more.end != ReplyEnd::kComplete && more.end != ReplyEnd::kTruncated) break;
-      text += more.text;
+      text = text.empty() ? more.text : join_reply(text, more.text);
       if (more.end == ReplyEnd::kComplete) return finish(text, false);
     }
     return finish(text, true);

@@ -49,7 +49,7 @@ std::string result_text(const Attempt& attempt) {
   if (attempt.outcome != "passed") {
     std::string reason(attempt.reason.substr(0, attempt.reason.find('\n')));
     return fmt::format("{}{}: {}", attempt.outcome, attempt.gate.empty() ? "" : " (" + attempt.gate + ")",
-                       one_line(reason, 110));
+                       single_line(reason, 110));
   }
   std::string text = "correct";
   if (attempt.time_ns) text += ", " + time_text(*attempt.time_ns);
@@ -60,7 +60,7 @@ std::string result_text(const Attempt& attempt) {
 
 // Table cells must not contain the table's own mark.
 std::string cell(std::string_view text, std::size_t limit) {
-  std::string line = one_line(text, limit);
+  std::string line = single_line(text, limit);
   std::ranges::replace(line, '|', '/');
   return line;
 }
@@ -104,8 +104,8 @@ std::string default_instruction(const Plan& plan) {
 
 std::string advice_text(const Advice& advice) {
   return fmt::format("- bottleneck: {}\n- evidence: {}\n- change: {}\n- expected: {:.3g} times faster\n",
-                     one_line(advice.bottleneck, 300), one_line(advice.evidence, 800),
-                     one_line(advice.change, 1'200), advice.expected_gain);
+                     single_line(advice.bottleneck, 300), single_line(advice.evidence, 800),
+                     single_line(advice.change, 1'200), advice.expected_gain);
 }
 
 PromptData system_data(const GenerationContext& context, const Blocks& block) {
@@ -126,7 +126,7 @@ PromptData system_data(const GenerationContext& context, const Blocks& block) {
   t["example"] = block("example", example_text(platform));
   t["machine"] = block("machine", machine_text(context));
   t["task_name"] = task.task->name;
-  t["task_description"] = one_line(task.task->description, 400);
+  t["task_description"] = single_line(task.task->description, 400);
   t["task_source"] = fenced(shorten(task.task->source_text, 24 << 10));
   t["graph"] = fenced(shorten(print_graph(task.graph), 16 << 10));
   t["task_header"] = platform.kind == "native" ? fenced(make_task_header(task), "cpp") : "";
@@ -136,7 +136,7 @@ PromptData system_data(const GenerationContext& context, const Blocks& block) {
   t["target"] = block("target", target_text(context));
   t["operators"] = block("operators", operator_text(context));
   std::string notes;
-  for (const std::string& note : task.task->notes) notes += fmt::format("- {}\n", one_line(note, 300));
+  for (const std::string& note : task.task->notes) notes += fmt::format("- {}\n", single_line(note, 300));
   t["task_notes"] = notes;
   return data;
 }
@@ -166,7 +166,7 @@ PromptData turn_data(const Plan& plan, const GenerationContext& context, const B
   t["assembly"] = block("assembly", plan.hot_loop);
   if (plan.reference && block("reference")) {
     t["reference"] = program_text(*plan.reference, kReferenceBytes);
-    t["reference_platform"] = one_line(plan.reference_platform, 60);
+    t["reference_platform"] = single_line(plan.reference_platform, 60);
   }
   t["instruction"] = plan.instruction.empty() ? default_instruction(plan) : plan.instruction;
   t["edits"] = longest_file(base_of(plan)) > kEditLines ? "yes" : "";

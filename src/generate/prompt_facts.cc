@@ -48,8 +48,8 @@ std::string time_text(double ns) {
 std::string tensor_table(const BoundTask& task) {
   std::string text = "| tensor | role | type | shape | bytes |\n|---|---|---|---|---|\n";
   for (const BoundArgument& argument : task.arguments)
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", one_line(argument.c_name, 60), name_of(argument.role),
-                        name_of(argument.dtype), to_string(argument.shape),
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", single_line(argument.c_name, 60),
+                        name_of(argument.role), name_of(argument.dtype), to_string(argument.shape),
                         bytes_text(static_cast<double>(argument.bytes())));
   return text;
 }
@@ -63,8 +63,8 @@ std::string work_text(const BoundTask& task) {
   if (cost.nodes.size() < 2 || cost.nodes.size() > 40) return text;
   text += "\n\n| node | operator | flops | bytes when unfused |\n|---|---|---|---|\n";
   for (const NodeCost& node : cost.nodes)
-    text += fmt::format("| {} | {} | {} | {} |\n", one_line(node.node, 60), node.op, flops_text(node.flops),
-                        bytes_text(node.bytes));
+    text += fmt::format("| {} | {} | {} | {} |\n", single_line(node.node, 60), node.op,
+                        flops_text(node.flops), bytes_text(node.bytes));
   return text;
 }
 
@@ -88,7 +88,7 @@ std::string policy_text(const GenerationContext& context) {
 std::string machine_text(const GenerationContext& context) {
   std::string text;
   if (const Machine* machine = context.machine) {
-    text += fmt::format("- processor: {}{}\n", one_line(machine->cpu_model, 100),
+    text += fmt::format("- processor: {}{}\n", single_line(machine->cpu_model, 100),
                         machine->virtualised ? " (virtual machine)" : "");
     text += fmt::format("- it executes (each tried): {}\n", fmt::join(machine->features, " "));
     for (const CacheLevel& cache : machine->caches)
@@ -111,7 +111,7 @@ std::string machine_text(const GenerationContext& context) {
   if (!context.compiler_line.empty())
     text += fmt::format("- compiled with{}: `{}`\n",
                         context.flag_set.empty() ? "" : fmt::format(" flag set {}", context.flag_set),
-                        one_line(fmt::format("{}", fmt::join(context.compiler_line, " ")), 1'500));
+                        single_line(fmt::format("{}", fmt::join(context.compiler_line, " ")), 1'500));
   return text;
 }
 
@@ -139,7 +139,7 @@ std::string operator_text(const GenerationContext& context) {
                   context.operator_times_of.empty() ? "the baseline" : context.operator_times_of);
   std::size_t shown = std::min<std::size_t>(context.operator_times.size(), 40);
   for (std::size_t i = 0; i < shown; ++i)
-    text += fmt::format("| {} | {} |\n", one_line(context.operator_times[i].name, 80),
+    text += fmt::format("| {} | {} |\n", single_line(context.operator_times[i].name, 80),
                         time_text(context.operator_times[i].ns));
   return text;
 }

@@ -101,7 +101,7 @@ std::string shorten(std::string_view text, std::size_t limit_bytes) {
          fmt::format("[... {} more bytes left out]\n", text.size() - std::min(text.size(), kept.size()));
 }
 
-std::string one_line(std::string_view text, std::size_t limit) {
+std::string single_line(std::string_view text, std::size_t limit) {
   std::string line;
   for (char c : clean_text(text.substr(0, 4 * limit + 64))) {
     bool blank = c == ' ' || c == '\t' || c == '\n';

@@ -18,6 +18,6 @@ std::string fenced(std::string_view text, std::string_view info = "");
 std::string shorten(std::string_view text, std::size_t limit_bytes);
 
 // One line of at most `limit` bytes: line ends and runs of blanks become one blank.
-std::string one_line(std::string_view text, std::size_t limit = 160);
+std::string single_line(std::string_view text, std::size_t limit = 160);
 
 }  // namespace kforge

@@ -46,9 +46,9 @@ std::string stated_change(std::string_view prose) {
     if (line.starts_with("CHANGE:") || line.starts_with("Change:")) {
       line.remove_prefix(7);
       line.remove_prefix(std::min(line.find_first_not_of(" \t*_"), line.size()));
-      return one_line(line);
+      return single_line(line);
     }
-    if (first.empty()) first = one_line(line);
+    if (first.empty()) first = single_line(line);
   }
   return first;
 }
@@ -290,7 +290,7 @@ class Reader {
       if (auto line = elided_line(file.content))
         return no("elided", fmt::format("{} leaves parts out (line {}: `{}`). Every file must be complete: "
                                         "what is left out does not exist.",
-                                        file.name, line->number, one_line(line->text, 80)));
+                                        file.name, line->number, single_line(line->text, 80)));
     std::string mine = squeezed(program);
     for (const Candidate* known : rules_.known)
       if (known && !known->files.empty() && squeezed(*known) == mine)

@@ -380,8 +380,8 @@ TEST(Quote, CleanText) {
 TEST(Quote, Shorten) {
   EXPECT_EQ(shorten("abc\ndef\n", 100), "abc\ndef\n");
   EXPECT_EQ(shorten("abc\ndef\n", 5), "abc\n[... 4 more bytes left out]\n");
-  EXPECT_EQ(one_line("  a \n\t b  "), "a b");
-  EXPECT_EQ(one_line(std::string(300, 'x'), 10), "xxxxxxx...");
+  EXPECT_EQ(single_line("  a \n\t b  "), "a b");
+  EXPECT_EQ(single_line(std::string(300, 'x'), 10), "xxxxxxx...");
 }
 
 }  // namespace

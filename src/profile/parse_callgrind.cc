@@ -104,7 +104,7 @@ class Reader {
     for (std::size_t i = 0; i < std::min(sorted.size(), kShown); ++i) {
       if (instructions(sorted[i]) < all / 200) break;
       text += fmt::format("{:5.1f} % of instructions  {}", 100 * instructions(sorted[i]) / all,
-                          one_line(sorted[i].first, 100));
+                          single_line(sorted[i].first, 100));
       for (auto [event, words] :
            {std::pair{"D1mr", "first-level read misses"}, {"DLmr", "last-level read misses"}}) {
         auto at = std::ranges::find(events_, event);
@@ -137,8 +137,8 @@ bool parse_callgrind(const Said& said, Findings& findings) {
         "{}: no counts came{}", said.profiler,
         said.err.empty()
             ? ""
-            : ": " +
-                  one_line(said.err.size() > 400 ? said.err.substr(said.err.size() - 400) : said.err, 400)));
+            : ": " + single_line(said.err.size() > 400 ? said.err.substr(said.err.size() - 400) : said.err,
+                                 400)));
     return false;
   }
   auto fact = [&](std::string_view name, double value, std::string_view unit) {

@@ -29,7 +29,7 @@ bool report_kernels(const Said& said, Findings& findings, const std::map<std::st
     return findings.profile.absent.push_back(fmt::format("{}: no kernel in the table", said.profiler)), false;
   for (std::size_t i = 0; i < std::min(sorted.size(), kShown); ++i)
     text += fmt::format("{:5.1f} %  {:.4g} us in {:.0f} launches  {}\n", 100 * sorted[i].second.ns / all,
-                        sorted[i].second.ns / 1e3, sorted[i].second.calls, one_line(sorted[i].first, 100));
+                        sorted[i].second.ns / 1e3, sorted[i].second.calls, single_line(sorted[i].first, 100));
   auto fact = [&](std::string_view name, double value, std::string_view unit) {
     findings.fact(name, value, unit, said.profiler);
   };

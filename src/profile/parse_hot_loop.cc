@@ -124,7 +124,7 @@ std::optional<Choice> choose(const std::vector<Function>& functions, const Findi
 
 std::string listing(const Loop& loop, Findings& findings) {
   const auto& code = loop.function->instructions;
-  std::string text = fmt::format("in {}\n", one_line(loop.function->name, 100)), file;
+  std::string text = fmt::format("in {}\n", single_line(loop.function->name, 100)), file;
   int line = 0;
   for (std::size_t i = loop.first; i <= loop.last; ++i) {
     const Instruction& at = code[i];

@@ -30,7 +30,7 @@ bool parse_mca(const Said& said, Findings& findings) {
        throughput = number_after(said.out, "Block RThroughput:");
   if (!iterations || !cycles || *iterations < 1) {
     findings.profile.absent.push_back(fmt::format(
-        "{}: {}", said.profiler, one_line(said.err.empty() ? "said nothing usable" : said.err, 120)));
+        "{}: {}", said.profiler, single_line(said.err.empty() ? "said nothing usable" : said.err, 120)));
     return false;
   }
   auto fact = [&](std::string_view name, double value, std::string_view unit) {

@@ -41,7 +41,9 @@ std::optional<Row> row_of(const std::string& line) {
     std::vector<std::string> fields;
     std::istringstream parts(line);
     for (std::string part; std::getline(parts, part, separator) && fields.size() < 4;) fields.push_back(part);
-    if (fields.size() < 3 || fields[2].empty() || fields[2].find(' ') != std::string::npos) continue;
+    bool readable_form = line.starts_with(' ');  // its commas group digits
+    if (readable_form || fields.size() < 3 || fields[2].empty() || fields[2].find(' ') != std::string::npos)
+      continue;
     if (fields[0].starts_with("<not")) return Row{event_name(fields[2]), std::nullopt};
     if (auto value = number(fields[0])) return Row{event_name(fields[2]), value};
   }

@@ -18,7 +18,7 @@ const std::string& what_it_gave(const Said& said) { return said.product.empty() 
 void add_fact(const Said& said, Findings& findings, std::string_view name, double value,
               std::string_view unit) {
   if (std::isfinite(value) && !name.empty() && findings.profile.facts.size() < kMostFacts)
-    findings.fact(one_line(name, 60), value, one_line(unit, 20), said.profiler);
+    findings.fact(single_line(name, 60), value, single_line(unit, 20), said.profiler);
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ bool parse_png(const Said& said, Findings& findings) {
   const std::string& png = what_it_gave(said);
   if (!png.starts_with("\x89PNG\r\n\x1a\n")) {
     findings.profile.absent.push_back(fmt::format("{}: no picture came{}", said.profiler,
-                                                  said.err.empty() ? "" : ": " + one_line(said.err, 160)));
+                                                  said.err.empty() ? "" : ": " + single_line(said.err, 160)));
     return false;
   }
   findings.profile.pictures.push_back({said.profiler, said.profiler, png});

@@ -38,7 +38,7 @@ std::optional<Remark> remark_in(std::string_view line) {
   std::string_view path = place.substr(0, number);
   std::size_t slash = path.rfind('/');
   remark.file = slash == std::string_view::npos ? path : path.substr(slash + 1);
-  remark.text = one_line(line.substr(mark + length), 160);
+  remark.text = single_line(line.substr(mark + length), 160);
   return remark;
 }
 
@@ -61,7 +61,7 @@ std::string line_of(const SourceFile& source, int number) {
   std::string_view text = source.content;
   for (int i = 1; i < number && !text.empty(); ++i)
     text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-  return one_line(text.substr(0, text.find('\n')), 100);
+  return single_line(text.substr(0, text.find('\n')), 100);
 }
 
 bool is_hot(const Findings& findings, const Remark& remark) {

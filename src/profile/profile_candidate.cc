@@ -42,7 +42,7 @@ class Profiling {
   void absent(const Profiler& profiler, const Error& error) {
     std::string remedy = error.remedy.empty() ? "" : fmt::format(" ({})", error.remedy);
     findings_.profile.absent.push_back(
-        fmt::format("{}: {}{}", profiler.name, one_line(error.message, 200), remedy));
+        fmt::format("{}: {}{}", profiler.name, single_line(error.message, 200), remedy));
   }
 
   Result<void> run_one(const Profiler& profiler) {

@@ -18,9 +18,9 @@ const Fact* find_fact(const Profile& profile, std::string_view name) {
 std::string profile_summary(const Profile& profile, std::size_t limit_bytes) {
   std::string text;
   for (const Fact& fact : profile.facts) {
-    std::string line =
-        fmt::format("- {}: {:.4g}{}{} ({})\n", one_line(fact.name, 60), fact.value,
-                    fact.unit.empty() || fact.unit == "%" ? "" : " ", fact.unit, one_line(fact.source, 40));
+    std::string line = fmt::format("- {}: {:.4g}{}{} ({})\n", single_line(fact.name, 60), fact.value,
+                                   fact.unit.empty() || fact.unit == "%" ? "" : " ", fact.unit,
+                                   single_line(fact.source, 40));
     if (text.size() + line.size() > limit_bytes / 2) break;
     text += line;
   }
@@ -28,7 +28,7 @@ std::string profile_summary(const Profile& profile, std::size_t limit_bytes) {
     if (part.title == "hot loop") continue;  // a block of its own
     std::size_t room = limit_bytes > text.size() + 200 ? limit_bytes - text.size() - 200 : 0;
     if (room < 200) break;
-    text += fmt::format("\n{} ({}):\n{}", one_line(part.title, 100), one_line(part.source, 40),
+    text += fmt::format("\n{} ({}):\n{}", single_line(part.title, 100), single_line(part.source, 40),
                         fenced(shorten(clean_text(part.text), std::min<std::size_t>(room, 4'000))));
   }
   return text;
