@@ -176,11 +176,17 @@ class NestWriter {
       visit(n.body[0], [&](const StmtNode& m) { inside |= &m == update.get(); });
       if (inside) result = &n;
     });
-    return result && can_lanes(*result) ? result : nullptr;
+    return result && can_lanes(*result, true) ? result : nullptr;
   }
 
-  bool can_lanes(const StmtNode& loop) const {
+  // `undecided`: a loop around it is about to choose its accumulators.
+  bool can_lanes(const StmtNode& loop, bool undecided = false) const {
     bool good = loop.extent >= 4;
+    // Sums that all lanes add to need an accumulator: one that this loop, or one around it, can keep.
+    std::set<const StmtNode*> kept;
+    for (const Stmt& update : steady_updates(Stmt(Stmt(), &loop))) kept.insert(update.get());
+    for (const auto& [update, accumulator] : accumulators_)
+      if (accumulator.lanes) kept.insert(update);
     visit(loop.body[0], [&](const StmtNode& n) {
       if (n.kind != Kind::kStore && n.kind != Kind::kUpdate) return;
       CppScope none;
@@ -190,6 +196,7 @@ class NestWriter {
       const std::int64_t step = coefficient(flat_position(n.view, n.position), loop.name, &linear);
       const bool steady = n.kind == Kind::kUpdate && step == 0 && linear;
       good &= linear && (step == 1 || steady);
+      if (steady) good &= kept.contains(&n) || undecided;
       if (steady) {
         good &= tensor.dtype == DType::kFloat32 && n.value->type == Type::kFloat;
       } else if (n.kind == Kind::kUpdate) {

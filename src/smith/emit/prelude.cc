@@ -368,12 +368,24 @@ template <class F> SMITH_INLINE F softplus_of(F x) {
   return pick(x > 0.0f, x, set<F>(0.0f)) + log1p_of(exp_of(-magnitude(x)));
 }
 )"},
-      {"erfc", {"exp_parts", "magnitude"}, R"(
+      {"erf_small", {"vectors"}, R"(
+// erf for |x| < 0.94.
+template <class F> SMITH_INLINE F erf_small(F x) {
+  const F z = x * x;
+  F p = z * 8.21278053e-5f - 8.10505451e-4f;
+  p = p * z + 5.19768491e-3f;
+  p = p * z - 2.68580425e-2f;
+  p = p * z + 1.12836710e-1f;
+  p = p * z - 3.76126322e-1f;
+  p = p * z + 1.12837917f;
+  return p * x;
+}
+)"},
+      {"erfc", {"exp_parts", "magnitude", "erf_small"}, R"(
 // exp(-a^2) times a polynomial in (a - 2) / (a + 2), for a = |x|; a^2 is taken exactly, in two parts.
 template <class F> SMITH_INLINE F erfc_of(F x) {
   const F a = at_most(magnitude(x), 10.1f);
-  const F r = 1.0f / (a + 2.0f);
-  const F q = (a - 2.0f) * r;
+  const F q = (a - 2.0f) / (a + 2.0f);
   F p = q * 8.29498530e-5f + 1.75997835e-4f;
   p = p * q - 4.01850422e-4f;
   p = p * q - 1.42829469e-3f;
@@ -388,19 +400,13 @@ template <class F> SMITH_INLINE F erfc_of(F x) {
   const F high = __builtin_bit_cast(F, __builtin_bit_cast(Int<F>, a) & int(0xfffff000));
   const ExpParts<F> e = exp_parts<F>(-high * high, (high - a) * (high + a));
   const F y = scaled<F>((e.m + 1.0f) * (p / (a * 2.0f + 1.0f)), e.n);
-  return pick(x != x, x, pick(x < 0.0f, 2.0f - y, y));
+  const F far = pick(x < 0.0f, 2.0f - y, y);
+  return pick(x != x, x, pick(a < 0.5f, 1.0f - erf_small(x), far));
 }
 )"},
       {"erf", {"erfc"}, R"(
 template <class F> SMITH_INLINE F erf_of(F x) {
-  const F z = x * x;
-  F p = z * 8.21278053e-5f - 8.10505451e-4f;
-  p = p * z + 5.19768491e-3f;
-  p = p * z - 2.68580425e-2f;
-  p = p * z + 1.12836710e-1f;
-  p = p * z - 3.76126322e-1f;
-  p = p * z + 1.12837917f;
-  return pick(z < 0.9f, p * x, with_sign_of(1.0f - erfc_of(magnitude(x)), x));
+  return pick(x * x < 0.88f, erf_small(x), with_sign_of(1.0f - erfc_of(magnitude(x)), x));
 }
 )"},
       {"rounding", {"vectors"}, R"(

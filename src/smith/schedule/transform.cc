@@ -449,7 +449,7 @@ Result<Nest> peel(const Nest& nest, const std::string& name) {
     const Range open = open_range(s->body[0], name, s->extent);
     if (open.low == 0 && open.high == s->extent) return fail("'{}' has no edges", name);
     if (open.low >= open.high) return fail("'{}' is all edge", name);
-    std::set<std::string> given;  // names this step has already used
+    std::set<std::string> given{before, after};  // names this step has already used
     auto part = [&](const std::string& own, std::int64_t first, std::int64_t end) {
       const Expr position = plus(variable(own, end - first), first);
       const std::map<std::string, Expr> substitution{{name, position}};
