@@ -232,7 +232,8 @@ TEST(SmithProperty, RandomSchedulesMeanTheSame) {
         ASSERT_TRUE(close(memory["y"][i], sample.expected[i], scale, 1e-5))
             << memory["y"][i] << " instead of " << sample.expected[i] << " at " << i << "\n"
             << sample.graph.text << print(final_nest);
-      if (k == 0 && sources.size() < 200) {
+      // Contractions leave the program before it becomes loops: their schedules are contract/'s own.
+      if (k == 0 && sources.size() < 200 && sample.graph.text.find("MatMul") == std::string::npos) {
         auto design = smith::design_from(problem, to_json(smith::Schedule{steps, {}}));
         ASSERT_TRUE(design) << design.error().text() << "\n" << sample.graph.text;
         sources.push_back({problem, design->source});
