@@ -95,6 +95,15 @@ double vector_work(const Counts& c) {
   return work + c.fma * 4;
 }
 
+// Compilers put rare paths behind a function and jump back from them: such a run of instructions is seldom a
+// loop.
+double likely_loop(const Loop& loop) {
+  const auto& code = loop.function->instructions;
+  for (std::size_t i = loop.first; i <= loop.last; ++i)
+    if (code[i].mnemonic.starts_with("ret")) return 0;
+  return code[loop.last].mnemonic.starts_with("jmp") ? 0.2 : 1;
+}
+
 // Start-up and helper functions of the compiler are never hot.
 bool is_ours(const Function& function) {
   return !is_any(function.name, {"_init", "_fini", "_start", "deregister_tm", "register_tm", "__do_global",
@@ -116,7 +125,8 @@ std::optional<Choice> choose(const std::vector<Function>& functions, const Findi
     if (!is_ours(*loop.function)) continue;
     Choice choice{loop, count(loop), samples_in(loop, findings.samples)};
     bool sampled = all_samples >= 20;
-    double score = sampled ? static_cast<double>(choice.samples) : vector_work(choice.counts);
+    double score =
+        sampled ? static_cast<double>(choice.samples) : likely_loop(loop) * vector_work(choice.counts);
     if (!best || score > best_score) best = choice, best_score = score;
   }
   return best;
