@@ -17,10 +17,7 @@ core=(
 )
 # package=what is missing without it
 extras=(
-  "clang-19=the compiler clang++-19 for kernels"
   "llvm-19=llvm-mca and listings in profiles"
-  "lld-19=fast linking with clang"
-  "libomp-19-dev=OpenMP with clang"
   "linux-perf=perf profiles"
   "valgrind=callgrind profiles"
   "kcachegrind=pictures of profiles"
