@@ -91,7 +91,9 @@ Result<Database> Database::open(const std::filesystem::path& file) {
   Database database;
   sqlite3* connection = nullptr;
   // The store holds secrets: made readable for its owner alone (SQLite gives its log files the same mode).
-  Fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  // Only a file that is not there yet may be opened here: closing it again would drop the locks that another
+  // connection of this process holds on it, and a second process would take the log away from under both.
+  Fd(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   int code = sqlite3_open_v2(file.c_str(), &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   database.connection_.reset(connection);
   if (code == SQLITE_OK) {

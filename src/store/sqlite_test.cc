@@ -1,7 +1,10 @@
 #include "store/sqlite.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/files.h"
 
@@ -76,6 +79,29 @@ TEST_F(SqliteTest, BadStatementIsAnErrorNotACrash) {
   auto database = Database::open(file_);
   EXPECT_FALSE(database->prepare("SELECT nonsense FROM nowhere"));
   EXPECT_FALSE(database->execute("CREATE TABLE t("));
+}
+
+// Locks belong to a process, and closing any descriptor of a file drops them all: opening a second connection
+// must not open and close the file beside SQLite.
+TEST(Database, ASecondConnectionKeepsTheLocksOfTheFirst) {
+  TempDir folder = *TempDir::create();
+  fs::path file = folder.path() / "store.db";
+  Database first = *Database::open(file);
+  ASSERT_TRUE(first.execute("CREATE TABLE t(x); INSERT INTO t VALUES (1)"));
+  Database second = *Database::open(file);
+  pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {  // another process sees the lock
+    int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    bool asked = ::fcntl(fd, F_GETLK, &lock) == 0;
+    ::_exit(asked && lock.l_type != F_UNLCK ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << "the shared lock on the store is gone";
 }
 
 }  // namespace
