@@ -19,12 +19,13 @@ target_include_directories(kf_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 # g++ 12 takes the variant inside every std::expected<T, Failure> for uninitialised: not usable as a warning.
 target_compile_options(kf_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers -Wno-maybe-uninitialized)
 
+# SERIAL: the tests compare times, so nothing else may run beside them.
 function(kforge_tests name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(arg "SERIAL" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE kf_options ${arg_DEPS} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE KFORGE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" KFORGE_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 600)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 600 RUN_SERIAL ${arg_SERIAL})
 endfunction()
 
 function(kforge_library name)
