@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -33,6 +34,17 @@ double cpu_time_ns(pid_t pid) {
   timespec now{};
   if (pid <= 0 || ::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &now) != 0) return 0;
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+// How long a thread has waited for a processor, in all: the second number of its schedstat.
+double waited_ns(const std::string& schedstat) {
+  std::ifstream file(schedstat);
+  double ran = 0, waited = 0;
+  return file >> ran >> waited ? waited : 0;
+}
+
+double waited_ns(pid_t contender) {
+  return waited_ns("/proc/thread-self/schedstat") + waited_ns(fmt::format("/proc/{}/schedstat", contender));
 }
 
 // A "VmHWM:   1234 kB" line of /proc/PID/status, in bytes.
@@ -207,7 +219,7 @@ Step<Received> Contender::State::exchange(KforgeMessage message, const void* pay
                                           milliseconds limit, CallTime* time) {
   if (has_unsolicited()) return candidate_failed(forged());
   if (!send_packet(socket.get(), message, payload, fds)) return candidate_failed(why_ended(message.type));
-  double cpu_before = cpu_time_ns(process->pid());
+  double cpu_before = cpu_time_ns(process->pid()), waited_before = time ? waited_ns(process->pid()) : 0;
   auto start = Clock::now();
   process->resume();
   auto answer = await(message.type, limit);
@@ -220,6 +232,7 @@ Step<Received> Contender::State::exchange(KforgeMessage message, const void* pay
     time->parent_ns = std::chrono::duration<double, std::nano>(end - start).count();
     time->claimed_ns = static_cast<double>((*answer)->header.nanoseconds);
     time->cpu_ns = cpu_time_ns(process->pid()) - cpu_before;
+    time->delay_ns = std::max(waited_ns(process->pid()) - waited_before, 0.0);
   }
   return answer;
 }

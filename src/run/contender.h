@@ -34,6 +34,7 @@ struct CallTime {
   double parent_ns = 0;   // from just before the contender was let go to its report: the time that counts
   double claimed_ns = 0;  // by the contender's own clock
   double cpu_ns = 0;      // of all its threads
+  double delay_ns = 0;    // parent or contender ready to run, and no processor free: by the kernel's books
 };
 
 struct Usage {

@@ -40,7 +40,7 @@ void take_sample(const BoundTask& task, TimedContender& timed, const RoundPlan& 
   timed.spent_ns += t.parent_ns;
   // Never less than the program itself says it took.
   double ns = std::max(t.parent_ns - message_ns, std::min(t.claimed_ns, t.parent_ns));
-  timed.samples.push_back({ns / batch, t.claimed_ns, t.parent_ns, t.cpu_ns, message_ns, steal_ticks() != steal});
+  timed.samples.push_back({ns / batch, t.claimed_ns, t.parent_ns, t.cpu_ns, message_ns, t.delay_ns, steal_ticks() != steal});
 }
 
 // Two calls tell how many make a batch; they also warm what is warmed once per process.

@@ -37,6 +37,7 @@ struct Sample {
   double parent_ns = 0;        // of the whole batch
   double cpu_ns = 0;           // of the whole batch, all threads
   double message_ns = 0;       // of parent_ns, taken off
+  double delay_ns = 0;         // of parent_ns, waiting for a processor
   bool stolen = false;         // the hypervisor took time away meanwhile
 };
 

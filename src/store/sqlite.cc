@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 
+#include <chrono>
+#include <thread>
+
 #include "base/fd.h"
 
 namespace kforge {
@@ -98,11 +101,16 @@ Result<Database> Database::open(const std::filesystem::path& file) {
   database.connection_.reset(connection);
   if (code == SQLITE_OK) {
     sqlite3_busy_timeout(connection, kBusyMilliseconds);
-    // In WAL mode "normal" never damages the file; only a power cut can lose the last commits.
-    code = sqlite3_exec(connection,
-                        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; "
-                        "PRAGMA trusted_schema=OFF;",
-                        nullptr, nullptr, nullptr);
+    // In WAL mode "normal" never damages the file; only a power cut can lose the last commits. Of several processes that
+    // make a new store at once SQLite turns some away without waiting, whatever the timeout says.
+    auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyMilliseconds);
+    do {
+      code = sqlite3_exec(connection,
+                          "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; "
+                          "PRAGMA trusted_schema=OFF;",
+                          nullptr, nullptr, nullptr);
+      if (code == SQLITE_BUSY) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    } while (code == SQLITE_BUSY && std::chrono::steady_clock::now() < deadline);
   }
   if (code != SQLITE_OK)
     return fail_with_remedy(remedy_for(code),

@@ -32,10 +32,11 @@ struct RememberedCall {
   bool tripwire = false;  // its inputs were changed while earlier calls of its batch ran
 };
 
-// More than max(10 %, 200 us) apart. On a busy machine the parent is woken late: a contender that claims less than passed
-// outside has lied only if the kernel charged its threads for more than it claims.
+// More than max(10 %, 200 us) apart. On a busy machine the parent is woken late, or the contender is: what the kernel says
+// they waited for a processor is allowed for. And a contender that claims less than passed outside has lied only if the
+// kernel charged its threads for more than it claims.
 bool clocks_disagree(const Sample& sample, int threads) {
-  double allowed = std::max(0.1 * sample.parent_ns, 200e3);
+  double allowed = std::max(0.1 * sample.parent_ns, 200e3) + sample.delay_ns;
   if (sample.claimed_ns > sample.parent_ns + allowed) return true;
   if (sample.parent_ns - sample.claimed_ns <= allowed) return false;
   return sample.cpu_ns > threads * sample.claimed_ns + allowed;
