@@ -101,8 +101,9 @@ Result<Database> Database::open(const std::filesystem::path& file) {
   database.connection_.reset(connection);
   if (code == SQLITE_OK) {
     sqlite3_busy_timeout(connection, kBusyMilliseconds);
-    // In WAL mode "normal" never damages the file; only a power cut can lose the last commits. Of several processes that
-    // make a new store at once SQLite turns some away without waiting, whatever the timeout says.
+    // In WAL mode "normal" never damages the file; only a power cut can lose the last commits. Of several
+    // processes that make a new store at once SQLite turns some away without waiting, whatever the timeout
+    // says.
     auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyMilliseconds);
     do {
       code = sqlite3_exec(connection,
