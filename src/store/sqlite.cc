@@ -96,7 +96,8 @@ Result<Database> Database::open(const std::filesystem::path& file) {
   // The store holds secrets: made readable for its owner alone (SQLite gives its log files the same mode).
   // Only a file that is not there yet may be opened here: closing it again would drop the locks that another
   // connection of this process holds on it, and a second process would take the log away from under both.
-  Fd(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  Fd created(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  created.reset();
   int code = sqlite3_open_v2(file.c_str(), &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   database.connection_.reset(connection);
   if (code == SQLITE_OK) {
