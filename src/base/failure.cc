@@ -9,8 +9,8 @@ struct Overloaded : Ts... {
 }  // namespace
 
 std::string_view outcome_name(const Failure& failure) {
-  static constexpr std::string_view kNames[] = {"no_program", "compile_error", "crash",   "timeout",
-                                                "wrong_shape", "wrong_value",  "rejected"};
+  static constexpr std::string_view kNames[] = {"no_program",  "compile_error", "crash",   "timeout",
+                                                "wrong_shape", "wrong_value",   "rejected"};
   return kNames[failure.index()];
 }
 
@@ -27,7 +27,9 @@ std::string reason_text(const Failure& failure) {
           [](const NoProgram& f) { return f.reason; },
           [](const CompileError& f) { return f.log; },
           [](const Crash& f) { return f.stderr_tail.empty() ? f.how : f.how + "\n" + f.stderr_tail; },
-          [](const Timeout& f) { return fmt::format("{} did not finish within {:.3g} s", f.stage, f.limit_seconds); },
+          [](const Timeout& f) {
+            return fmt::format("{} did not finish within {:.3g} s", f.stage, f.limit_seconds);
+          },
           [](const WrongShape& f) { return f.reason; },
           [](const WrongValue& f) { return f.reason; },
           [](const Rejected& f) { return f.reason; },

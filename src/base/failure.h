@@ -19,7 +19,7 @@ struct CompileError {
   std::string log;  // the compiler's own lines, trimmed to what helps
 };
 struct Crash {
-  std::string how;    // "SIGSEGV: wrote 0 bytes past the end of output y"
+  std::string how;  // "SIGSEGV: wrote 0 bytes past the end of output y"
   std::string stderr_tail;
 };
 struct Timeout {
@@ -69,10 +69,9 @@ inline FailedStep candidate_failed(Failure failure) { return {std::move(failure)
 
 // KF_STEP(auto build, build_candidate(...)) inside a function that returns Step<X>: leaves it at the first
 // error or failure.
-#define KF_STEP(declaration, expression)                                       \
-  auto KF_CONCAT(kf_step_, __LINE__) = (expression);                           \
-  if (!KF_CONCAT(kf_step_, __LINE__))                                          \
-    return std::unexpected(KF_CONCAT(kf_step_, __LINE__).error());             \
-  if (!KF_CONCAT(kf_step_, __LINE__)->has_value())                             \
-    return ::kforge::candidate_failed(KF_CONCAT(kf_step_, __LINE__)->error()); \
+#define KF_STEP(declaration, expression)                                                             \
+  auto KF_CONCAT(kf_step_, __LINE__) = (expression);                                                 \
+  if (!KF_CONCAT(kf_step_, __LINE__)) return std::unexpected(KF_CONCAT(kf_step_, __LINE__).error()); \
+  if (!KF_CONCAT(kf_step_, __LINE__)->has_value())                                                   \
+    return ::kforge::candidate_failed(KF_CONCAT(kf_step_, __LINE__)->error());                       \
   declaration = std::move(**KF_CONCAT(kf_step_, __LINE__))

@@ -33,8 +33,10 @@ inline std::unexpected<Error> fail_with_remedy(std::string remedy, std::string m
   return std::unexpected(Error{std::move(message), std::move(remedy)});
 }
 
-[[noreturn]] inline void check_failed(const char* file, int line, const char* condition, const std::string& message) {
-  fmt::print(stderr, "kforge: internal error at {}:{}: {} ({})\n  this is a bug in KForge; please report it\n", file,
+[[noreturn]] inline void check_failed(const char* file, int line, const char* condition,
+                                      const std::string& message) {
+  fmt::print(stderr,
+             "kforge: internal error at {}:{}: {} ({})\n  this is a bug in KForge; please report it\n", file,
              line, message, condition);
   std::abort();
 }
@@ -45,10 +47,9 @@ inline std::unexpected<Error> fail_with_remedy(std::string remedy, std::string m
 #define KF_CONCAT(a, b) KF_CONCAT_INNER(a, b)
 
 // KF_TRY(auto x, f()): leaves the function with f's error, else x is its value.
-#define KF_TRY(declaration, expression)                            \
-  auto KF_CONCAT(kf_try_, __LINE__) = (expression);                \
-  if (!KF_CONCAT(kf_try_, __LINE__))                               \
-    return std::unexpected(KF_CONCAT(kf_try_, __LINE__).error());  \
+#define KF_TRY(declaration, expression)                                                            \
+  auto KF_CONCAT(kf_try_, __LINE__) = (expression);                                                \
+  if (!KF_CONCAT(kf_try_, __LINE__)) return std::unexpected(KF_CONCAT(kf_try_, __LINE__).error()); \
   declaration = std::move(*KF_CONCAT(kf_try_, __LINE__))
 
 // KF_TRY_VOID(f()): the same for Result<void>.

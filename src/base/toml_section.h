@@ -1,5 +1,6 @@
 // One table of a TOML file, read key by key; what was never asked for is reported as an unknown key, with its
-// line and the key that was probably meant. Includes the heavy toml++ header: for .cc files that read a format of their own.
+// line and the key that was probably meant. Includes the heavy toml++ header: for .cc files that read a
+// format of their own.
 #pragma once
 
 #include <toml++/toml.h>

@@ -60,8 +60,7 @@ void add_onednn(const BoundTask& task, const Machine& machine, const BaselineOpt
   }
   ContenderSpec spec = make_spec("onednn", {program->string(), task.task->path, "--dims", dims_text(task)},
                                  work, machine, options.threads);
-  std::string what =
-      "oneDNN 2.6, operator by operator, loops where it has none, float32 arithmetic";
+  std::string what = "oneDNN 2.6, operator by operator, loops where it has none, float32 arithmetic";
   out.present.push_back({"onednn", what, std::move(spec)});
 }
 

@@ -27,8 +27,8 @@ void make_external(onnx::TensorProto& tensor, std::size_t bytes) {
   add("length", std::to_string(bytes));
 }
 
-// onnxruntime updates the running statistics of a BatchNormalization in place: where a graph that does not care gives
-// it the scale and bias for them, those would change. Copies make that harmless.
+// onnxruntime updates the running statistics of a BatchNormalization in place: where a graph that does not
+// care gives it the scale and bias for them, those would change. Copies make that harmless.
 void separate_statistics(onnx::GraphProto& graph) {
   google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
   nodes.Swap(graph.mutable_node());

@@ -140,8 +140,8 @@ Failure compile_failure(const SandboxExit& exit, const Stage& stage, double time
   bool out_of_time = exit.wall_exceeded || exit.signal == SIGXCPU ||
                      exit.err.find("CPU time limit exceeded") != std::string::npos;
   if (out_of_time) return Timeout{"compile", timeout_seconds};
-  std::string log = trim_compiler_log(
-      exit.err, {"../src/", stage.sources.string() + "/", stage.output.string() + "/"});
+  std::string log =
+      trim_compiler_log(exit.err, {"../src/", stage.sources.string() + "/", stage.output.string() + "/"});
   log += explanation(exit);
   if (log.empty() && exit.signal != 0)
     log = fmt::format("error: the compiler was ended by signal {}\n", exit.signal);
@@ -218,7 +218,8 @@ Step<Build> finish(Build build, std::span<const std::byte> content) {
 bool failed(const SandboxExit& exit) { return exit.exit_code != 0 || exit.signal != 0 || exit.wall_exceeded; }
 
 // One run of the compiler; Build::seconds is what it took.
-Result<SandboxExit> compile(const Stage& stage, Build& build, const Platform& platform, const BuildOptions& options) {
+Result<SandboxExit> compile(const Stage& stage, Build& build, const Platform& platform,
+                            const BuildOptions& options) {
   auto start = Clock::now();
   KF_TRY(auto process,
          start_sandboxed(sandbox_spec(stage, build.command, platform.build.timeout_seconds), options.tier));
@@ -272,7 +273,8 @@ Step<Build> build_with_header(const Candidate& candidate, const Platform& platfo
 
   KF_STEP(std::string content, take_artefact(stage.output));
   build.log = options.raw_log ? exit.err
-                              : trim_compiler_log(exit.err, {"../src/", stage.sources.string() + "/", stage.output.string() + "/"});
+                              : trim_compiler_log(exit.err, {"../src/", stage.sources.string() + "/",
+                                                             stage.output.string() + "/"});
   build.artefact_hash = sha256_hex(content);
   KF_STEP(build, finish(std::move(build), bytes_of(content)));
   (void)cache.store(key + "-record", to_json({build.log, build.seconds}));

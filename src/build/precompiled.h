@@ -21,8 +21,8 @@ struct PrecompiledHeader {
 // never an error.
 PrecompiledHeader precompiled_header(const Platform& platform, const BuildChoices& choices);
 
-// False when the compiled header has changed since it was made (a damaged disk): it is then forgotten, and the next
-// call of precompiled_header() makes it again.
+// False when the compiled header has changed since it was made (a damaged disk): it is then forgotten, and
+// the next call of precompiled_header() makes it again.
 bool still_sound(const PrecompiledHeader& header);
 
 // Puts both files into `folder` (a link where possible: the compiled one has some fifty megabytes).

@@ -5,10 +5,17 @@
 
 namespace kforge {
 
-Result<std::optional<std::string>> gates_of_baseline(const JudgeContext& context, const ContenderSpec& program,
+Result<std::optional<std::string>> gates_of_baseline(const JudgeContext& context,
+                                                     const ContenderSpec& program,
                                                      const std::string& identity, FileCache* cache) {
-  std::string key = Hasher().add("baseline gates 1").add(identity).add(program.name).add(context.task->key())
-                        .add(context.policy.name).add(std::to_string(context.threads)).hex();
+  std::string key = Hasher()
+                        .add("baseline gates 1")
+                        .add(identity)
+                        .add(program.name)
+                        .add(context.task->key())
+                        .add(context.policy.name)
+                        .add(std::to_string(context.threads))
+                        .hex();
   if (cache && !identity.empty())
     if (auto known = cache->load(key)) return known->empty() ? std::nullopt : std::optional(*known);
   Verdict verdict;
@@ -16,7 +23,8 @@ Result<std::optional<std::string>> gates_of_baseline(const JudgeContext& context
   std::string failed;
   if (verdict.failed()) {
     std::string gate(gate_name(*verdict.failure));
-    failed = fmt::format("{}: {}", gate.empty() ? outcome_name(*verdict.failure) : gate, reason_text(*verdict.failure));
+    failed = fmt::format("{}: {}", gate.empty() ? outcome_name(*verdict.failure) : gate,
+                         reason_text(*verdict.failure));
   }
   // A cache that cannot be written only costs time.
   if (cache && !identity.empty()) (void)cache->store(key, failed);

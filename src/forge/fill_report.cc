@@ -35,26 +35,37 @@ std::optional<Speedup> headline(const EvalReport& report) {
       against += (against.empty() ? "" : ", ") + shape.speedup->against;
   }
   if (weights == 0) return std::nullopt;
-  return Speedup{std::exp(log_value / weights), std::exp(log_lo / weights), std::exp(log_hi / weights), against};
+  return Speedup{std::exp(log_value / weights), std::exp(log_lo / weights), std::exp(log_hi / weights),
+                 against};
 }
 
 void advise(EvalReport& report) {
   auto say = [&](std::string text) { report.advice.push_back(std::move(text)); };
-  if (report.outcome == "compile_error") return say("mend the first error above and run the same command again");
-  if (report.outcome == "no_program") return say("give --kernel a C++ file that defines kernel(); `kforge tasks show " + report.task + "` prints its prototype");
-  if (report.outcome == "timeout") return say("raise the limit with --timeout SECONDS if the kernel is only slow");
-  if (report.outcome == "crash") return say("build it with -fsanitize=address outside KForge, or compare index arithmetic with the shapes in task.h");
+  if (report.outcome == "compile_error")
+    return say("mend the first error above and run the same command again");
+  if (report.outcome == "no_program")
+    return say("give --kernel a C++ file that defines kernel(); `kforge tasks show " + report.task +
+               "` prints its prototype");
+  if (report.outcome == "timeout")
+    return say("raise the limit with --timeout SECONDS if the kernel is only slow");
+  if (report.outcome == "crash")
+    return say(
+        "build it with -fsanitize=address outside KForge, or compare index arithmetic with the shapes in "
+        "task.h");
   if (report.outcome == "wrong_value") {
     say("`--explain` shows every gate with its evidence");
     if (report.precision == "fp32" && report.error && report.gate == "accuracy")
       say("if the arithmetic is meant to be coarser, judge it under --precision high or bf16");
     return;
   }
-  if (report.outcome == "rejected") return say("docs/security.md explains each gate and what it protects against");
+  if (report.outcome == "rejected")
+    return say("docs/security.md explains each gate and what it protects against");
   if (report.check_only) return say("run without --check to time it");
-  if (!report.speedup) return say("no baseline was present: `scripts/setup.sh platforms` installs more of them");
+  if (!report.speedup)
+    return say("no baseline was present: `scripts/setup.sh platforms` installs more of them");
   if (report.roofline && report.roofline->fraction < 0.5)
-    say(fmt::format("it runs at {:.0f} % of the {} roofline: there is room", 100 * report.roofline->fraction, report.roofline->bound));
+    say(fmt::format("it runs at {:.0f} % of the {} roofline: there is room", 100 * report.roofline->fraction,
+                    report.roofline->bound));
   say("`kforge recheck last` measures it once more");
 }
 
@@ -62,7 +73,8 @@ void advise(EvalReport& report) {
 
 void fill_machine(const Machine& machine, EvalReport& report) {
   report.machine = machine.id();
-  report.machine_text = fmt::format("{}, {} thread{}", machine.cpu_model, machine.threads(), machine.threads() == 1 ? "" : "s");
+  report.machine_text =
+      fmt::format("{}, {} thread{}", machine.cpu_model, machine.threads(), machine.threads() == 1 ? "" : "s");
   report.kforge_version = KFORGE_VERSION;
 }
 
@@ -117,14 +129,18 @@ void fill_times(const TimedFindings& findings, EvalReport& report) {
     known->speedup = Speedup{rival.speedup.value, rival.speedup.lo, rival.speedup.hi, rival.name};
     report.samples.push_back({rival.name, rival.samples});
   }
-  for (const AbsentRival& absent : findings.absent) report.absent_baselines.push_back({absent.name, absent.reason, ""});
+  for (const AbsentRival& absent : findings.absent)
+    report.absent_baselines.push_back({absent.name, absent.reason, ""});
   report.samples.push_back({"candidate", findings.samples});
   report.spread = std::max(report.spread, findings.spread);
   report.rounds = findings.rounds;
   report.thread_use = findings.thread_use;
-  report.clock = fmt::format("parent's wall time less {:.0f} us for the message, batches of {} call{}", findings.message_ns / 1e3, findings.batch, findings.batch == 1 ? "" : "s");
-  if (findings.dropped > 0) report.notes.push_back(fmt::format("{} rounds dropped: the hypervisor took time away", findings.dropped));
-  if (findings.usage.has_prepare) report.setup = SetupFigures{findings.usage.setup_ns, findings.usage.setup_bytes};
+  report.clock = fmt::format("parent's wall time less {:.0f} us for the message, batches of {} call{}",
+                             findings.message_ns / 1e3, findings.batch, findings.batch == 1 ? "" : "s");
+  if (findings.dropped > 0)
+    report.notes.push_back(fmt::format("{} rounds dropped: the hypervisor took time away", findings.dropped));
+  if (findings.usage.has_prepare)
+    report.setup = SetupFigures{findings.usage.setup_ns, findings.usage.setup_bytes};
   report.peak_memory_bytes = std::max<std::uint64_t>(report.peak_memory_bytes, findings.usage.peak_bytes);
 }
 
@@ -177,7 +193,8 @@ StoredResult to_stored(const EvalReport& report) {
   stored.document = to_json(report, true);
   for (const GateResult& gate : report.gates)
     stored.gates.push_back({gate.name, std::string(name_of(gate.state)), gate.summary, gate.evidence});
-  for (const SampleSeries& series : report.samples) stored.samples.push_back({series.contender, series.ns_per_call});
+  for (const SampleSeries& series : report.samples)
+    stored.samples.push_back({series.contender, series.ns_per_call});
   for (const SeedRecord& seed : report.seeds) stored.seeds.push_back({seed.purpose, seed.seed});
   return stored;
 }

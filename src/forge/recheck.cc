@@ -28,12 +28,15 @@ bool figures_follow(const EvalReport& report) {
   const SampleSeries* own = series_of(report, "candidate");
   if (!own) return false;
   Interval ns = median_interval(own->ns_per_call);
-  if (!close(ns.value, report.time_ns->median) || !close(ns.lo, report.time_ns->lo) || !close(ns.hi, report.time_ns->hi)) return false;
+  if (!close(ns.value, report.time_ns->median) || !close(ns.lo, report.time_ns->lo) ||
+      !close(ns.hi, report.time_ns->hi))
+    return false;
   if (!report.speedup) return true;
   const SampleSeries* rival = series_of(report, report.speedup->against);
   if (!rival || rival->ns_per_call.size() != own->ns_per_call.size()) return false;
   Interval ratio = paired_ratio(rival->ns_per_call, own->ns_per_call);
-  return close(ratio.value, report.speedup->value) && close(ratio.lo, report.speedup->lo) && close(ratio.hi, report.speedup->hi);
+  return close(ratio.value, report.speedup->value) && close(ratio.lo, report.speedup->lo) &&
+         close(ratio.hi, report.speedup->hi);
 }
 
 Result<EvalOptions> options_of(const EvalReport& report) {
@@ -84,10 +87,13 @@ Result<Recheck> recheck(std::string_view result_id, const std::string& python, P
   check.same_machine = check.again.machine == check.stored.machine;
   check.same_outcome = check.again.outcome == check.stored.outcome && check.again.gate == check.stored.gate;
   if (check.stored.time_ns && check.again.time_ns)
-    check.times_overlap = overlap(check.stored.time_ns->lo, check.stored.time_ns->hi, check.again.time_ns->lo, check.again.time_ns->hi);
+    check.times_overlap = overlap(check.stored.time_ns->lo, check.stored.time_ns->hi, check.again.time_ns->lo,
+                                  check.again.time_ns->hi);
   if (check.stored.speedup && check.again.speedup) {
-    check.speedups_comparable = check.stored.speedup->against == check.again.speedup->against && check.same_machine;
-    check.speedups_overlap = overlap(check.stored.speedup->lo, check.stored.speedup->hi, check.again.speedup->lo, check.again.speedup->hi);
+    check.speedups_comparable =
+        check.stored.speedup->against == check.again.speedup->against && check.same_machine;
+    check.speedups_overlap = overlap(check.stored.speedup->lo, check.stored.speedup->hi,
+                                     check.again.speedup->lo, check.again.speedup->hi);
   }
   return check;
 }

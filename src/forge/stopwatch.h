@@ -13,7 +13,8 @@ class Stopwatch {
 
   class Measure {
    public:
-    Measure(Stopwatch& watch, std::string name) : watch_(watch), name_(std::move(name)), start_(Clock::now()) {}
+    Measure(Stopwatch& watch, std::string name)
+        : watch_(watch), name_(std::move(name)), start_(Clock::now()) {}
     ~Measure() { watch_.add(name_, std::chrono::duration<double>(Clock::now() - start_).count()); }
     Measure(const Measure&) = delete;
     Measure& operator=(const Measure&) = delete;

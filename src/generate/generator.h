@@ -84,8 +84,8 @@ struct Generation {
   std::string change;      // one line: what the agent says it did
   std::string extraction;  // "ok", "ok_repaired", "no_code", "truncated", "elided", "edit_mismatch",
                            // "unchanged", "refused"
-  std::string schedule;  // of a built-in agent: what makes the same program again, and its neighbours
-  std::string story;     // of a built-in agent: why the program is made like this
+  std::string schedule;    // of a built-in agent: what makes the same program again, and its neighbours
+  std::string story;       // of a built-in agent: why the program is made like this
   std::vector<ModelCall> calls;
   TokenUsage usage() const;
 };

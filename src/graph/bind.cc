@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::int64_t kElementLimit = std::int64_t{1} << 40;
 
-Result<void> bind_type(const std::string& value, TensorType& type, const std::map<std::string, std::int64_t>& dims) {
+Result<void> bind_type(const std::string& value, TensorType& type,
+                       const std::map<std::string, std::int64_t>& dims) {
   for (Dim& dim : type.dims) {
     if (dim.known()) continue;
     if (dim.symbol.empty()) return fail("'{}' has a dimension without number and symbol", value);

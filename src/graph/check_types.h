@@ -1,5 +1,6 @@
-// Element types against an operator's type constraints. libonnx 1.12 could check them itself, but refuses bfloat16
-// in many operators whose later versions take it; here bfloat16 is allowed wherever float16 or float is.
+// Element types against an operator's type constraints. libonnx 1.12 could check them itself, but refuses
+// bfloat16 in many operators whose later versions take it; here bfloat16 is allowed wherever float16 or float
+// is.
 #pragma once
 
 #include <onnx/defs/schema.h>

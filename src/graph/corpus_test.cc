@@ -12,7 +12,8 @@ namespace fs = std::filesystem;
 constexpr const char* kCorpus = "/usr/share/libonnx-testdata/data/node";
 
 bool names_what_is_missing(const std::string& message) {
-  for (const char* reason : {"sequence types are not supported", "optional types are not supported", "of opset 8 is not supported"})
+  for (const char* reason : {"sequence types are not supported", "optional types are not supported",
+                             "of opset 8 is not supported"})
     if (message.find(reason) != std::string::npos) return true;
   return false;
 }

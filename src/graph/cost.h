@@ -24,7 +24,8 @@ struct GraphCost {
   double intensity() const { return compulsory_bytes > 0 ? flops / compulsory_bytes : 0; }
 };
 
-// REQUIRES: graph came from bind_dims (all shapes concrete). Embedding-style Gather counts only the rows read.
+// REQUIRES: graph came from bind_dims (all shapes concrete). Embedding-style Gather counts only the rows
+// read.
 GraphCost count_cost(const Graph& bound);
 
 }  // namespace kforge

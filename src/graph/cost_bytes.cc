@@ -11,8 +11,8 @@ Shape shape_of(const Graph& bound, const std::string& value) {
 }
 
 bool is_view(const Node& node) {
-  static constexpr std::string_view kViews[] = {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Shape", "Size",
-                                                "Constant", "Dims"};
+  static constexpr std::string_view kViews[] = {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity",
+                                                "Shape",   "Size",    "Constant",  "Dims"};
   return std::ranges::find(kViews, node.op) != std::end(kViews);
 }
 
@@ -41,7 +41,8 @@ double triangle_share(const Graph& bound, const Node& node) {
   double kept = 0;
   for (std::int64_t row = 0; row < rows; ++row) {
     std::int64_t first_upper = std::clamp<std::int64_t>(row + k, 0, columns);
-    kept += static_cast<double>(upper ? columns - first_upper : std::clamp<std::int64_t>(row + k + 1, 0, columns));
+    kept += static_cast<double>(upper ? columns - first_upper
+                                      : std::clamp<std::int64_t>(row + k + 1, 0, columns));
   }
   return kept / std::max(1.0, static_cast<double>(rows) * static_cast<double>(columns));
 }
@@ -55,7 +56,8 @@ double window_share(const Graph& bound, const Node& node) {
   }
   double share = 1;
   for (std::size_t i = 0; i < std::min(kernel.size(), strides.size()); ++i)
-    if (strides[i] > 0) share *= std::min(1.0, static_cast<double>(kernel[i]) / static_cast<double>(strides[i]));
+    if (strides[i] > 0)
+      share *= std::min(1.0, static_cast<double>(kernel[i]) / static_cast<double>(strides[i]));
   return share;
 }
 
@@ -64,7 +66,8 @@ double elements_needed_by(const Graph& bound, const Node& node, std::size_t inpu
   if (node.op == "Shape" || node.op == "Size") return 0;
   if (input == 0 && reads_only_what_it_writes(node)) return std::min(all, outputs_elements(bound, node));
   if (input == 0 && node.op == "Trilu") return all * triangle_share(bound, node);
-  bool windowed = node.op == "Conv" || node.op == "MaxPool" || node.op == "AveragePool" || node.op == "LpPool";
+  bool windowed =
+      node.op == "Conv" || node.op == "MaxPool" || node.op == "AveragePool" || node.op == "LpPool";
   if (input == 0 && windowed) return all * window_share(bound, node);
   return all;
 }
@@ -81,7 +84,9 @@ double value_elements(const Graph& bound, const std::string& value) {
 
 double value_bytes(const Graph& bound, const std::string& value) {
   auto type = bound.types.find(value);
-  return type == bound.types.end() ? 0 : value_elements(bound, value) * static_cast<double>(size_of(type->second.dtype));
+  return type == bound.types.end()
+             ? 0
+             : value_elements(bound, value) * static_cast<double>(size_of(type->second.dtype));
 }
 
 double node_bytes(const Graph& bound, const Node& node) {
@@ -90,7 +95,8 @@ double node_bytes(const Graph& bound, const Node& node) {
   for (const std::string& output : node.outputs) bytes += value_bytes(bound, output);
   bool selecting = reads_only_what_it_writes(node);
   if (selecting) bytes *= 2;
-  for (std::size_t i = selecting ? 1 : 0; i < node.inputs.size(); ++i) bytes += value_bytes(bound, node.inputs[i]);
+  for (std::size_t i = selecting ? 1 : 0; i < node.inputs.size(); ++i)
+    bytes += value_bytes(bound, node.inputs[i]);
   return bytes;
 }
 

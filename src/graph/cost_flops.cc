@@ -11,13 +11,35 @@ namespace {
 // Operations per element of the first input.
 const std::unordered_map<std::string_view, double>& per_input_element() {
   static const std::unordered_map<std::string_view, double> table = {
-      {"ReduceSum", 1},      {"ReduceMean", 1},      {"ReduceMax", 1},         {"ReduceMin", 1},  {"ReduceProd", 1},
-      {"ReduceL1", 2},       {"ReduceL2", 2},        {"ReduceSumSquare", 2},   {"ReduceLogSum", 1}, {"ReduceLogSumExp", 4},
-      {"ArgMax", 1},         {"ArgMin", 1},          {"TopK", 1},              {"CumSum", 1},     {"CumProd", 1},
-      {"GlobalAveragePool", 1}, {"GlobalMaxPool", 1}, {"GlobalLpPool", 2},
-      {"Softmax", 5},        {"LogSoftmax", 5},      {"Hardmax", 2},           {"LpNormalization", 3},
-      {"BatchNormalization", 2}, {"InstanceNormalization", 7}, {"LayerNormalization", 7}, {"GroupNormalization", 7},
-      {"RMSNormalization", 4}, {"MeanVarianceNormalization", 6}, {"SoftmaxCrossEntropyLoss", 5},
+      {"ReduceSum", 1},
+      {"ReduceMean", 1},
+      {"ReduceMax", 1},
+      {"ReduceMin", 1},
+      {"ReduceProd", 1},
+      {"ReduceL1", 2},
+      {"ReduceL2", 2},
+      {"ReduceSumSquare", 2},
+      {"ReduceLogSum", 1},
+      {"ReduceLogSumExp", 4},
+      {"ArgMax", 1},
+      {"ArgMin", 1},
+      {"TopK", 1},
+      {"CumSum", 1},
+      {"CumProd", 1},
+      {"GlobalAveragePool", 1},
+      {"GlobalMaxPool", 1},
+      {"GlobalLpPool", 2},
+      {"Softmax", 5},
+      {"LogSoftmax", 5},
+      {"Hardmax", 2},
+      {"LpNormalization", 3},
+      {"BatchNormalization", 2},
+      {"InstanceNormalization", 7},
+      {"LayerNormalization", 7},
+      {"GroupNormalization", 7},
+      {"RMSNormalization", 4},
+      {"MeanVarianceNormalization", 6},
+      {"SoftmaxCrossEntropyLoss", 5},
       {"Det", 1},
   };
   return table;
@@ -26,15 +48,48 @@ const std::unordered_map<std::string_view, double>& per_input_element() {
 // Operations per element of the first output, where it is not 1.
 const std::unordered_map<std::string_view, double>& per_output_element() {
   static const std::unordered_map<std::string_view, double> table = [] {
-    std::unordered_map<std::string_view, double> rows = {{"Gelu", 5}, {"Mish", 3}, {"Swish", 3}, {"HardSwish", 4},
-                                                         {"HardSigmoid", 2}, {"Celu", 3}, {"Elu", 2}, {"Selu", 3},
-                                                         {"Softsign", 2}, {"Softplus", 2}, {"Sigmoid", 3}, {"Clip", 2}};
-    for (std::string_view moving :
-         {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Shape", "Size", "Constant", "Dims", "Transpose", "Concat",
-          "Split", "Slice", "Pad", "Expand", "Tile", "Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND",
-          "Cast", "CastLike", "Trilu", "DepthToSpace", "SpaceToDepth", "ReverseSequence", "OneHot", "NonZero", "Range",
-          "EyeLike", "Compress", "Unique", "ConstantOfShape", "Dropout", "MaxUnpool", "RandomNormal", "RandomUniform",
-          "NegativeLogLikelihoodLoss"})
+    std::unordered_map<std::string_view, double> rows = {
+        {"Gelu", 5}, {"Mish", 3}, {"Swish", 3},    {"HardSwish", 4}, {"HardSigmoid", 2}, {"Celu", 3},
+        {"Elu", 2},  {"Selu", 3}, {"Softsign", 2}, {"Softplus", 2},  {"Sigmoid", 3},     {"Clip", 2}};
+    for (std::string_view moving : {"Reshape",
+                                    "Squeeze",
+                                    "Unsqueeze",
+                                    "Flatten",
+                                    "Identity",
+                                    "Shape",
+                                    "Size",
+                                    "Constant",
+                                    "Dims",
+                                    "Transpose",
+                                    "Concat",
+                                    "Split",
+                                    "Slice",
+                                    "Pad",
+                                    "Expand",
+                                    "Tile",
+                                    "Gather",
+                                    "GatherElements",
+                                    "GatherND",
+                                    "ScatterElements",
+                                    "ScatterND",
+                                    "Cast",
+                                    "CastLike",
+                                    "Trilu",
+                                    "DepthToSpace",
+                                    "SpaceToDepth",
+                                    "ReverseSequence",
+                                    "OneHot",
+                                    "NonZero",
+                                    "Range",
+                                    "EyeLike",
+                                    "Compress",
+                                    "Unique",
+                                    "ConstantOfShape",
+                                    "Dropout",
+                                    "MaxUnpool",
+                                    "RandomNormal",
+                                    "RandomUniform",
+                                    "NegativeLogLikelihoodLoss"})
       rows[moving] = 0;
     return rows;
   }();
@@ -54,7 +109,8 @@ class Counter {
     if (op == "Conv" || op == "ConvInteger" || op == "DeformConv") return conv(1);
     if (op == "QLinearConv") return conv(3);
     if (op == "ConvTranspose") return conv_transpose();
-    if (op == "MaxPool" || op == "AveragePool" || op == "LpPool") return output() * product(node_.ints_attr("kernel_shape"));
+    if (op == "MaxPool" || op == "AveragePool" || op == "LpPool")
+      return output() * product(node_.ints_attr("kernel_shape"));
     if (op == "LSTM") return recurrent(4);
     if (op == "GRU") return recurrent(3);
     if (op == "RNN") return recurrent(1);
@@ -66,13 +122,17 @@ class Counter {
     if (op == "Resize") return node_.string_attr("mode", "nearest") == "nearest" ? 0 : resize();
     if (op == "Sum" || op == "Mean" || op == "Max" || op == "Min")
       return output() * std::max(1.0, static_cast<double>(node_.inputs.size()) - (op == "Mean" ? 0 : 1));
-    if (auto row = per_input_element().find(op); row != per_input_element().end()) return row->second * input(0);
-    if (auto row = per_output_element().find(op); row != per_output_element().end()) return row->second * output();
+    if (auto row = per_input_element().find(op); row != per_input_element().end())
+      return row->second * input(0);
+    if (auto row = per_output_element().find(op); row != per_output_element().end())
+      return row->second * output();
     return output();
   }
 
  private:
-  double input(std::size_t i) const { return i < node_.inputs.size() ? value_elements(bound_, node_.inputs[i]) : 0; }
+  double input(std::size_t i) const {
+    return i < node_.inputs.size() ? value_elements(bound_, node_.inputs[i]) : 0;
+  }
   double output() const { return node_.outputs.empty() ? 0 : value_elements(bound_, node_.outputs[0]); }
 
   Shape shape(std::size_t i) const {
@@ -96,11 +156,13 @@ class Counter {
     Shape a = shape(0);
     if (a.size() != 2) return 0;
     double inner = static_cast<double>(a[node_.int_attr("transA", 0) ? 0 : 1]);
-    double extra = (node_.float_attr("alpha", 1) != 1) + (input(2) > 0) + (input(2) > 0 && node_.float_attr("beta", 1) != 1);
+    double extra = (node_.float_attr("alpha", 1) != 1) + (input(2) > 0) +
+                   (input(2) > 0 && node_.float_attr("beta", 1) != 1);
     return output() * (2 * inner + extra);
   }
 
-  // Every distinct letter is a loop; each operand after the first adds a multiplication, summed letters an addition.
+  // Every distinct letter is a loop; each operand after the first adds a multiplication, summed letters an
+  // addition.
   double einsum() const {
     std::string equation = node_.string_attr("equation", "");
     std::string left = equation.substr(0, equation.find("->"));
@@ -112,7 +174,8 @@ class Counter {
       if (c == ',') ++operand, axis = 0;
       if (!isalpha(static_cast<unsigned char>(c))) continue;
       Shape operand_shape = shape(operand);
-      if (axis < operand_shape.size()) extents[c] = std::max(extents[c], static_cast<double>(operand_shape[axis]));
+      if (axis < operand_shape.size())
+        extents[c] = std::max(extents[c], static_cast<double>(operand_shape[axis]));
       ++axis;
     }
     double loops = 1;
@@ -138,7 +201,8 @@ class Counter {
     Shape x = shape(0), r = shape(2), w = shape(1);
     if (x.size() != 3 || r.size() != 3 || w.size() != 3) return 0;
     double steps = static_cast<double>(x[0]) * static_cast<double>(x[1]);  // time and batch, in either layout
-    double hidden = static_cast<double>(r[2]), features = static_cast<double>(w[2]), directions = static_cast<double>(w[0]);
+    double hidden = static_cast<double>(r[2]), features = static_cast<double>(w[2]),
+           directions = static_cast<double>(w[0]);
     return directions * steps * gates * hidden * (2 * features + 2 * hidden + 4);
   }
 

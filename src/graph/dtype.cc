@@ -16,19 +16,19 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {DType::kFloat32, 4, "float32", "float"},       {DType::kFloat64, 8, "float64", "double"},
-    {DType::kFloat16, 2, "float16", "_Float16"},    {DType::kBFloat16, 2, "bfloat16", "uint16_t"},
-    {DType::kInt8, 1, "int8", "int8_t"},            {DType::kInt16, 2, "int16", "int16_t"},
-    {DType::kInt32, 4, "int32", "int32_t"},         {DType::kInt64, 8, "int64", "int64_t"},
-    {DType::kUInt8, 1, "uint8", "uint8_t"},         {DType::kUInt16, 2, "uint16", "uint16_t"},
-    {DType::kUInt32, 4, "uint32", "uint32_t"},      {DType::kUInt64, 8, "uint64", "uint64_t"},
-    {DType::kBool, 1, "bool", "uint8_t"},           {DType::kString, 0, "string", "const char*"},
+    {DType::kFloat32, 4, "float32", "float"},    {DType::kFloat64, 8, "float64", "double"},
+    {DType::kFloat16, 2, "float16", "_Float16"}, {DType::kBFloat16, 2, "bfloat16", "uint16_t"},
+    {DType::kInt8, 1, "int8", "int8_t"},         {DType::kInt16, 2, "int16", "int16_t"},
+    {DType::kInt32, 4, "int32", "int32_t"},      {DType::kInt64, 8, "int64", "int64_t"},
+    {DType::kUInt8, 1, "uint8", "uint8_t"},      {DType::kUInt16, 2, "uint16", "uint16_t"},
+    {DType::kUInt32, 4, "uint32", "uint32_t"},   {DType::kUInt64, 8, "uint64", "uint64_t"},
+    {DType::kBool, 1, "bool", "uint8_t"},        {DType::kString, 0, "string", "const char*"},
 };
 
 const Row& row_of(DType dtype) { return kRows[static_cast<std::size_t>(dtype)]; }
 
-// Rounds to float so that a later rounding to fewer bits gives what one rounding of the double would have given:
-// truncate, then set the last bit when something was cut off ("round to odd").
+// Rounds to float so that a later rounding to fewer bits gives what one rounding of the double would have
+// given: truncate, then set the last bit when something was cut off ("round to odd").
 float round_to_odd(double value) {
   float nearest = static_cast<float>(value);
   if (std::isnan(value) || static_cast<double>(nearest) == value) return nearest;
@@ -50,14 +50,18 @@ std::optional<DType> dtype_from_name(std::string_view name) {
 }
 
 bool is_float(DType dtype) {
-  return dtype == DType::kFloat32 || dtype == DType::kFloat64 || dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+  return dtype == DType::kFloat32 || dtype == DType::kFloat64 || dtype == DType::kFloat16 ||
+         dtype == DType::kBFloat16;
 }
 
-float float_from_bf16(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+float float_from_bf16(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
 
 std::uint16_t bf16_from_float(float value) {
   auto bits = std::bit_cast<std::uint32_t>(value);
-  if (std::isnan(value)) return static_cast<std::uint16_t>((bits >> 16) | 0x40);  // quiet, and never all zeros
+  if (std::isnan(value))
+    return static_cast<std::uint16_t>((bits >> 16) | 0x40);  // quiet, and never all zeros
   return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 

@@ -50,10 +50,12 @@ TEST(DType, DoublesAreRoundedOnce) {
   for (int i = 0; i < 500'000; ++i) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
     // Near float16's range, with bits beyond float's precision.
-    double value = std::ldexp(1.0 + static_cast<double>(state >> 12) * 0x1p-52, static_cast<int>(state % 44) - 26);
+    double value =
+        std::ldexp(1.0 + static_cast<double>(state >> 12) * 0x1p-52, static_cast<int>(state % 44) - 26);
     ASSERT_EQ(fp16_from_double(value), std::bit_cast<std::uint16_t>(static_cast<_Float16>(value))) << value;
   }
-  // Just above the middle between two float16 values; through float it would first become the middle, then even.
+  // Just above the middle between two float16 values; through float it would first become the middle, then
+  // even.
   double above = 1.0 + 0x1p-11 + 0x1p-40;
   EXPECT_EQ(fp16_from_double(above), 0x3c01);
   EXPECT_EQ(bf16_from_double(1.0 + 0x1p-8 + 0x1p-40), 0x3f81);
@@ -61,8 +63,8 @@ TEST(DType, DoublesAreRoundedOnce) {
 
 TEST(DType, Bfloat16RoundsToEvenAndKeepsNan) {
   EXPECT_EQ(bf16_from_float(1.0f), 0x3f80);
-  EXPECT_EQ(bf16_from_float(1.0f + 0x1p-8f), 0x3f80);                // tie to even
-  EXPECT_EQ(bf16_from_float(1.0f + 3 * 0x1p-8f), 0x3f82);            // tie to even, upwards
+  EXPECT_EQ(bf16_from_float(1.0f + 0x1p-8f), 0x3f80);      // tie to even
+  EXPECT_EQ(bf16_from_float(1.0f + 3 * 0x1p-8f), 0x3f82);  // tie to even, upwards
   EXPECT_EQ(bf16_from_float(1.0f + 0x1p-8f + 0x1p-20f), 0x3f81);
   EXPECT_EQ(bf16_from_float(std::numeric_limits<float>::max()), 0x7f80);
   EXPECT_TRUE(std::isnan(float_from_bf16(bf16_from_float(std::bit_cast<float>(0x7f800001)))));

@@ -55,14 +55,15 @@ Result<std::vector<std::byte>> read_external_data(const onnx::TensorProto& proto
     return fail("tensor '{}': its external data '{}' is not there ({})", proto.name(), place.location,
                 error.message());
   if (!is_inside(file, root))
-    return fail("tensor '{}': its external data '{}' lies outside the model's folder", proto.name(), place.location);
+    return fail("tensor '{}': its external data '{}' lies outside the model's folder", proto.name(),
+                place.location);
   if (!fs::is_regular_file(file, error))
     return fail("tensor '{}': its external data '{}' is not a file", proto.name(), place.location);
   std::uint64_t size = fs::file_size(file, error), end = 0;
   if (error || (place.length != 0 && place.length != bytes) ||
       __builtin_add_overflow(place.offset, static_cast<std::uint64_t>(bytes), &end) || end > size)
-    return fail("tensor '{}': its external data '{}' does not hold the {} bytes it needs at offset {}", proto.name(),
-                place.location, bytes, place.offset);
+    return fail("tensor '{}': its external data '{}' does not hold the {} bytes it needs at offset {}",
+                proto.name(), place.location, bytes, place.offset);
   std::vector<std::byte> data(bytes);
   std::ifstream stream(file, std::ios::binary);
   stream.seekg(static_cast<std::streamoff>(place.offset));

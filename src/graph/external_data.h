@@ -11,9 +11,10 @@
 
 namespace kforge {
 
-// Reads `bytes` bytes for this tensor. The file must lie in `folder` or below it, by its real path: a model cannot
-// name a file elsewhere, neither with ".." nor through a link. An empty folder means that external data is refused.
-Result<std::vector<std::byte>> read_external_data(const onnx::TensorProto& proto, const std::filesystem::path& folder,
-                                                  std::size_t bytes);
+// Reads `bytes` bytes for this tensor. The file must lie in `folder` or below it, by its real path: a model
+// cannot name a file elsewhere, neither with ".." nor through a link. An empty folder means that external
+// data is refused.
+Result<std::vector<std::byte>> read_external_data(const onnx::TensorProto& proto,
+                                                  const std::filesystem::path& folder, std::size_t bytes);
 
 }  // namespace kforge

@@ -14,8 +14,10 @@ using testing::HasSubstr;
 class ExternalData : public testing::Test {
  protected:
   // A model whose weight w float[4] lies in `location`.
-  Result<Graph> load(const std::string& location, const std::string& offset = "", const std::string& length = "") {
-    auto graph = parse_graph_text("g (float[4] x) => (float[4] y) <float[4] w = {1, 2, 3, 4}> { y = Mul(x, w) }", "t");
+  Result<Graph> load(const std::string& location, const std::string& offset = "",
+                     const std::string& length = "") {
+    auto graph =
+        parse_graph_text("g (float[4] x) => (float[4] y) <float[4] w = {1, 2, 3, 4}> { y = Mul(x, w) }", "t");
     onnx::ModelProto model;
     EXPECT_TRUE(model.ParseFromString(*to_onnx_model(*graph)));
     auto* tensor = model.mutable_graph()->mutable_initializer(0);

@@ -16,7 +16,9 @@ using Inputs = std::vector<const ConstantTensor*>;
 using Ints = std::vector<std::int64_t>;
 using Folded = std::optional<ConstantTensor>;
 
-bool is_integer(DType dtype) { return dtype == DType::kInt64 || dtype == DType::kInt32 || dtype == DType::kBool; }
+bool is_integer(DType dtype) {
+  return dtype == DType::kInt64 || dtype == DType::kInt32 || dtype == DType::kBool;
+}
 
 // An integer tensor while it is computed with.
 struct IntTensor {
@@ -124,7 +126,8 @@ Folded fold_slice(const Inputs& inputs) {
   std::int64_t first = inputs[1]->as_int64()[0], last = inputs[2]->as_int64()[0];
   IntTensor out{{0}, {}};
   if (step > 0)
-    for (std::int64_t i = clip(first, 0, extent), end = clip(last, 0, extent); i < end; i += std::min(step, extent))
+    for (std::int64_t i = clip(first, 0, extent), end = clip(last, 0, extent); i < end;
+         i += std::min(step, extent))
       out.values.push_back(data.values[i]);
   else
     for (std::int64_t i = clip(first, -1, extent - 1), end = clip(last, -1, extent - 1); i > end;
@@ -179,7 +182,8 @@ Folded fold_cast(const Node& node, const Inputs& inputs) {
   auto to = dtype_from_onnx(static_cast<int>(node.int_attr("to", 0)));
   if (!to || !is_integer(*to) || !is_integer(inputs[0]->dtype)) return std::nullopt;
   IntTensor value = ints_of(*inputs[0]);
-  for (std::int64_t& v : value.values) v = *to == DType::kBool ? v != 0 : *to == DType::kInt32 ? static_cast<std::int32_t>(v) : v;
+  for (std::int64_t& v : value.values)
+    v = *to == DType::kBool ? v != 0 : *to == DType::kInt32 ? static_cast<std::int32_t>(v) : v;
   return constant_of(value, *to);
 }
 
@@ -208,12 +212,17 @@ Folded fold_binary(const Node& node, const Inputs& inputs) {
   IntTensor a = ints_of(*inputs[0]), b = ints_of(*inputs[1]);
   bool same = a.shape == b.shape;
   if (!same && a.values.size() != 1 && b.values.size() != 1) return std::nullopt;
-  IntTensor out{same || a.shape.size() > b.shape.size() || (a.shape.size() == b.shape.size() && b.values.size() == 1)
-                    ? a.shape : b.shape, {}};
+  IntTensor out{
+      same || a.shape.size() > b.shape.size() || (a.shape.size() == b.shape.size() && b.values.size() == 1)
+          ? a.shape
+          : b.shape,
+      {}};
   // A single element against a tensor of lower rank would change the rank; leave that to the oracle.
-  if (element_count(out.shape) != static_cast<std::int64_t>(std::max(a.values.size(), b.values.size()))) return std::nullopt;
+  if (element_count(out.shape) != static_cast<std::int64_t>(std::max(a.values.size(), b.values.size())))
+    return std::nullopt;
   for (std::size_t i = 0; i < std::max(a.values.size(), b.values.size()); ++i) {
-    auto value = binary(node.op, a.values[a.values.size() == 1 ? 0 : i], b.values[b.values.size() == 1 ? 0 : i]);
+    auto value =
+        binary(node.op, a.values[a.values.size() == 1 ? 0 : i], b.values[b.values.size() == 1 ? 0 : i]);
     if (!value) return std::nullopt;
     out.values.push_back(*value);
   }
@@ -243,7 +252,8 @@ Folded fold_range(const Inputs& inputs) {
   return constant_of(out, inputs[0]->dtype);
 }
 
-// ConstantOfShape and Expand: short vectors of one value, as the detour of exported Expand targets makes them.
+// ConstantOfShape and Expand: short vectors of one value, as the detour of exported Expand targets makes
+// them.
 Folded fold_constant_of_shape(const Node& node, const Inputs& inputs) {
   const ConstantTensor* value = node.tensor_attr("value");
   if (!value || value->dtype == DType::kString || element_count(value->shape) != 1) return std::nullopt;
@@ -252,7 +262,8 @@ Folded fold_constant_of_shape(const Node& node, const Inputs& inputs) {
   if (shape.size() > 1 || (shape.size() == 1 && (shape[0] < 0 || shape[0] > limit))) return std::nullopt;
   if (!is_integer(value->dtype)) {
     ConstantTensor out{value->dtype, shape, {}, {}};
-    for (std::int64_t i = 0; i < element_count(shape); ++i) out.data.insert(out.data.end(), value->data.begin(), value->data.end());
+    for (std::int64_t i = 0; i < element_count(shape); ++i)
+      out.data.insert(out.data.end(), value->data.begin(), value->data.end());
     return out;
   }
   IntTensor out{shape, Ints(static_cast<std::size_t>(element_count(shape)), value->as_int64()[0])};
@@ -278,15 +289,15 @@ Folded fold_unary(const Node& node, const Inputs& inputs) {
   return constant_of(value, inputs[0]->dtype);
 }
 
-// Vectors of any element type, a few entries long: rewrites of Pad and Resize put the entries of some axes among those
-// of all axes.
+// Vectors of any element type, a few entries long: rewrites of Pad and Resize put the entries of some axes
+// among those of all axes.
 Folded fold_scatter(const Node& node, const Inputs& inputs) {
   constexpr std::int64_t kFewEntries = 64;
   if (node.string_attr("reduction", "none") != "none" || inputs.size() != 3) return std::nullopt;
   for (const ConstantTensor* input : inputs)
     if (!input || input->shape.size() != 1 || input->shape[0] > kFewEntries) return std::nullopt;
-  if (inputs[0]->dtype != inputs[2]->dtype || inputs[1]->shape != inputs[2]->shape || !is_integer(inputs[1]->dtype) ||
-      inputs[0]->dtype == DType::kString)
+  if (inputs[0]->dtype != inputs[2]->dtype || inputs[1]->shape != inputs[2]->shape ||
+      !is_integer(inputs[1]->dtype) || inputs[0]->dtype == DType::kString)
     return std::nullopt;
   ConstantTensor out = *inputs[0];
   std::size_t size = size_of(out.dtype);
@@ -315,7 +326,8 @@ Folded fold_one(const Node& node, const Inputs& inputs, const std::vector<std::o
   if (op == "Neg" || op == "Abs") return fold_unary(node, inputs);
   if (op == "Gather" && inputs.size() == 2) return fold_gather(node, inputs);
   if (op == "Slice") return fold_slice(inputs);
-  if (op == "Squeeze" || op == "Unsqueeze" || op == "Reshape" || op == "Identity") return fold_reshape(node, inputs);
+  if (op == "Squeeze" || op == "Unsqueeze" || op == "Reshape" || op == "Identity")
+    return fold_reshape(node, inputs);
   if (op == "Cast") return fold_cast(node, inputs);
   if (op == "ConstantOfShape") return fold_constant_of_shape(node, inputs);
   if (op == "ReduceProd") return fold_reduce_prod(node, inputs);

@@ -1,5 +1,5 @@
-// Evaluates small constant nodes: Constant itself, and the integer arithmetic with which exported models compute
-// shapes (Shape, Gather, Concat, Mul, ...). Everything else is left to the oracle.
+// Evaluates small constant nodes: Constant itself, and the integer arithmetic with which exported models
+// compute shapes (Shape, Gather, Concat, Mul, ...). Everything else is left to the oracle.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace kforge {
 
-// Value of the node's only output, or nothing when it cannot or should not be folded. `inputs` holds null for inputs
-// that are not constant, `types` what is known of each.
+// Value of the node's only output, or nothing when it cannot or should not be folded. `inputs` holds null for
+// inputs that are not constant, `types` what is known of each.
 std::optional<ConstantTensor> fold_node(const Node& node, const std::vector<const ConstantTensor*>& inputs,
                                         const std::vector<std::optional<TensorType>>& types);
 

@@ -12,17 +12,33 @@ struct ControlRow {
 };
 
 const std::vector<ControlRow> kControlInputs = {
-    {"Reshape", {1}},      {"Expand", {1}},  {"Tile", {1}},        {"Squeeze", {1}},        {"Unsqueeze", {1}},
-    {"ReduceSum", {1}},    {"Split", {1}},   {"TopK", {1}},        {"Slice", {1, 2, 3, 4}}, {"Pad", {1, 2}},
-    {"Resize", {1, 2, 3}}, {"OneHot", {1}},  {"CumSum", {1}},      {"Trilu", {1}},          {"ConstantOfShape", {0}},
-    {"Range", {0, 1, 2}},  {"Clip", {1, 2}}, {"Dropout", {1, 2}},  {"CumProd", {1}},        {"MaxUnpool", {2}},
-    {"Loop", {0, 1}},      {"If", {0}},      {"Upsample", {1}},    {"NonMaxSuppression", {2, 3, 4}},
-    {"DFT", {1}},          {"STFT", {1, 3}}, {"Bernoulli", {}},    {"Compress", {}},
+    {"Reshape", {1}},     {"Expand", {1}},       {"Tile", {1}},
+    {"Squeeze", {1}},     {"Unsqueeze", {1}},    {"ReduceSum", {1}},
+    {"Split", {1}},       {"TopK", {1}},         {"Slice", {1, 2, 3, 4}},
+    {"Pad", {1, 2}},      {"Resize", {1, 2, 3}}, {"OneHot", {1}},
+    {"CumSum", {1}},      {"Trilu", {1}},        {"ConstantOfShape", {0}},
+    {"Range", {0, 1, 2}}, {"Clip", {1, 2}},      {"Dropout", {1, 2}},
+    {"CumProd", {1}},     {"MaxUnpool", {2}},    {"Loop", {0, 1}},
+    {"If", {0}},          {"Upsample", {1}},     {"NonMaxSuppression", {2, 3, 4}},
+    {"DFT", {1}},         {"STFT", {1, 3}},      {"Bernoulli", {}},
+    {"Compress", {}},
 };
 
 // One element, whatever its rank, is a scalar in these.
-constexpr std::string_view kPointwise[] = {"Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Where", "Mod",
-                                           "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual"};
+constexpr std::string_view kPointwise[] = {"Add",
+                                           "Sub",
+                                           "Mul",
+                                           "Div",
+                                           "Pow",
+                                           "Max",
+                                           "Min",
+                                           "Where",
+                                           "Mod",
+                                           "Equal",
+                                           "Greater",
+                                           "Less",
+                                           "GreaterOrEqual",
+                                           "LessOrEqual"};
 
 bool is_pointwise(const std::string& op) { return std::ranges::find(kPointwise, op) != std::end(kPointwise); }
 

@@ -37,8 +37,9 @@ class Functions : public testing::Test {
     return function;
   }
 
-  static onnx::NodeProto* add_node(onnx::FunctionProto* function, const std::string& op, const std::string& from,
-                                   const std::string& to, const std::string& domain = "") {
+  static onnx::NodeProto* add_node(onnx::FunctionProto* function, const std::string& op,
+                                   const std::string& from, const std::string& to,
+                                   const std::string& domain = "") {
     auto* node = function->add_node();
     node->set_op_type(op);
     node->set_domain(domain);
@@ -109,7 +110,8 @@ TEST_F(Functions, ThatCallThemselvesAreRefused) {
 TEST_F(Functions, ThatMultiplyAreRefused) {
   for (int level = 0; level < 20; ++level) {
     auto* f = add_function(level == 0 ? "F" : "F" + std::to_string(level), 17);
-    std::string next = level == 19 ? "Relu" : "F" + std::to_string(level + 1), domain = level == 19 ? "" : "own";
+    std::string next = level == 19 ? "Relu" : "F" + std::to_string(level + 1),
+                domain = level == 19 ? "" : "own";
     add_node(f, next, "a", "t", domain);
     add_node(f, next, "t", "u", domain);
     add_node(f, next, "u", "b", domain);

@@ -35,20 +35,45 @@ std::vector<Out> converted(const ConstantTensor& tensor) {
     for (std::uint16_t half : bits) out.push_back(static_cast<Out>(convert(half)));
   };
   switch (tensor.dtype) {
-    case DType::kFloat32: append_as<float>(tensor, out); break;
-    case DType::kFloat64: append_as<double>(tensor, out); break;
-    case DType::kFloat16: halves(float_from_fp16); break;
-    case DType::kBFloat16: halves(float_from_bf16); break;
-    case DType::kInt8: append_as<std::int8_t>(tensor, out); break;
-    case DType::kInt16: append_as<std::int16_t>(tensor, out); break;
-    case DType::kInt32: append_as<std::int32_t>(tensor, out); break;
-    case DType::kInt64: append_as<std::int64_t>(tensor, out); break;
+    case DType::kFloat32:
+      append_as<float>(tensor, out);
+      break;
+    case DType::kFloat64:
+      append_as<double>(tensor, out);
+      break;
+    case DType::kFloat16:
+      halves(float_from_fp16);
+      break;
+    case DType::kBFloat16:
+      halves(float_from_bf16);
+      break;
+    case DType::kInt8:
+      append_as<std::int8_t>(tensor, out);
+      break;
+    case DType::kInt16:
+      append_as<std::int16_t>(tensor, out);
+      break;
+    case DType::kInt32:
+      append_as<std::int32_t>(tensor, out);
+      break;
+    case DType::kInt64:
+      append_as<std::int64_t>(tensor, out);
+      break;
     case DType::kUInt8:
-    case DType::kBool: append_as<std::uint8_t>(tensor, out); break;
-    case DType::kUInt16: append_as<std::uint16_t>(tensor, out); break;
-    case DType::kUInt32: append_as<std::uint32_t>(tensor, out); break;
-    case DType::kUInt64: append_as<std::uint64_t>(tensor, out); break;
-    case DType::kString: break;
+    case DType::kBool:
+      append_as<std::uint8_t>(tensor, out);
+      break;
+    case DType::kUInt16:
+      append_as<std::uint16_t>(tensor, out);
+      break;
+    case DType::kUInt32:
+      append_as<std::uint32_t>(tensor, out);
+      break;
+    case DType::kUInt64:
+      append_as<std::uint64_t>(tensor, out);
+      break;
+    case DType::kString:
+      break;
   }
   return out;
 }
@@ -90,7 +115,9 @@ std::vector<double> ConstantTensor::as_double() const { return converted<double>
 std::int64_t Node::int_attr(std::string_view name, std::int64_t otherwise) const {
   return attribute_or(*this, name, otherwise);
 }
-float Node::float_attr(std::string_view name, float otherwise) const { return attribute_or(*this, name, otherwise); }
+float Node::float_attr(std::string_view name, float otherwise) const {
+  return attribute_or(*this, name, otherwise);
+}
 std::string Node::string_attr(std::string_view name, std::string_view otherwise) const {
   return attribute_or(*this, name, std::string(otherwise));
 }

@@ -1,6 +1,6 @@
-// The canonical graph: what every other part sees of an ONNX model. Operators are those of opset 17 plus a few
-// of domain "kforge" (Gelu, Mish, GroupNormalization, ...) into which newer forms are rewritten on loading, so
-// nobody else needs to know about ONNX versions or protobuf.
+// The canonical graph: what every other part sees of an ONNX model. Operators are those of opset 17 plus a
+// few of domain "kforge" (Gelu, Mish, GroupNormalization, ...) into which newer forms are rewritten on
+// loading, so nobody else needs to know about ONNX versions or protobuf.
 #pragma once
 
 #include <cstdint>
@@ -53,8 +53,9 @@ struct ConstantTensor {
 
 struct Graph;
 
-using Attribute = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>,
-                               std::vector<std::string>, ConstantTensor, std::shared_ptr<const Graph>>;
+using Attribute =
+    std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>,
+                 std::vector<std::string>, ConstantTensor, std::shared_ptr<const Graph>>;
 
 struct Node {
   std::string name;                  // for messages; may be empty in the file, then made up ("MatMul_3")
@@ -92,11 +93,12 @@ struct Initializer {
 
 struct Graph {
   std::string name;
-  std::vector<Value> inputs;              // in the file's order, without those that are initializers
+  std::vector<Value> inputs;  // in the file's order, without those that are initializers
   std::vector<Value> outputs;
   std::vector<Initializer> initializers;
-  std::vector<Node> nodes;                // topologically sorted
-  std::map<std::string, TensorType> types;  // of every value shape inference could tell, inputs and outputs too
+  std::vector<Node> nodes;  // topologically sorted
+  std::map<std::string, TensorType>
+      types;  // of every value shape inference could tell, inputs and outputs too
 
   const Initializer* find_initializer(std::string_view name) const;
 };
@@ -110,8 +112,8 @@ Result<Graph> parse_graph_text(std::string_view text, std::string_view name_for_
 // no value or the node at which shapes do not fit.
 Result<Graph> bind_dims(const Graph& graph, const std::map<std::string, std::int64_t>& dims);
 
-// The graph as a binary ONNX model of opset 17; operators of domain "kforge" come as model-local functions, so
-// that any runtime can execute it.
+// The graph as a binary ONNX model of opset 17; operators of domain "kforge" come as model-local functions,
+// so that any runtime can execute it.
 Result<std::string> to_onnx_model(const Graph& graph);
 // The graph as JSON (inputs, outputs, initializers without data, nodes with attributes, types), for Python.
 std::string to_json(const Graph& graph);

@@ -17,7 +17,8 @@ namespace kforge {
 namespace {
 
 constexpr int kOpset = 17;
-// Inference functions look at values of small inputs only (shapes, axes, scales); larger ones are not handed over.
+// Inference functions look at values of small inputs only (shapes, axes, scales); larger ones are not handed
+// over.
 constexpr std::int64_t kValueLimit = 4096;
 
 class Inference {
@@ -25,10 +26,11 @@ class Inference {
   Inference(Graph& graph, const std::map<std::string, std::int64_t>* dims)
       : graph_(graph),
         dims_(dims),
-        context_(types_, {{"", kOpset}, {"kforge", 1}}, &symbols_, no_functions_, onnx::OpSchemaRegistry::Instance(),
-                 &shape_data_) {
+        context_(types_, {{"", kOpset}, {"kforge", 1}}, &symbols_, no_functions_,
+                 onnx::OpSchemaRegistry::Instance(), &shape_data_) {
     checker_.set_ir_version(8);
-    checker_.set_opset_imports({{"", kOpset}, {"ai.onnx.ml", 3}, {"ai.onnx.preview.training", 1}, {"kforge", 1}});
+    checker_.set_opset_imports(
+        {{"", kOpset}, {"ai.onnx.ml", 3}, {"ai.onnx.preview.training", 1}, {"kforge", 1}});
     for (const Value& output : graph.outputs) outputs_.insert(output.name);
   }
 
@@ -101,10 +103,13 @@ class Inference {
 
   // Reductions of newer opsets have axes as an input, opset 17 as an attribute (ReduceSum excepted).
   Result<void> settle_axes(Node& node) {
-    if (!node.domain.empty() || !node.op.starts_with("Reduce") || node.op == "ReduceSum" || node.inputs.size() != 2) return {};
+    if (!node.domain.empty() || !node.op.starts_with("Reduce") || node.op == "ReduceSum" ||
+        node.inputs.size() != 2)
+      return {};
     auto axes = constants_.find(node.inputs[1]);
     if (axes == constants_.end())
-      return fail("node '{}' ({}): its axes are computed from values; only constant axes are supported", node.name, node.op);
+      return fail("node '{}' ({}): its axes are computed from values; only constant axes are supported",
+                  node.name, node.op);
     if (auto values = axes->second.as_int64(); !values.empty()) node.attributes["axes"] = std::move(values);
     node.inputs.pop_back();
     return {};
@@ -115,7 +120,8 @@ class Inference {
     for (const Node& node : graph.nodes) {
       if (node.domain == "kforge") {
         KF_TRY_VOID(check_kforge_node(node));
-        if (node.op == "Dims") return fail("node '{}': kforge.Dims cannot stand in a nested graph", node.name);
+        if (node.op == "Dims")
+          return fail("node '{}': kforge.Dims cannot stand in a nested graph", node.name);
       }
       for (const auto& [name, attribute] : node.attributes)
         if (const Graph* inner = node.graph_attr(name)) KF_TRY_VOID(check_nested(*inner));
@@ -165,8 +171,10 @@ class Inference {
     if (node.domain == "kforge") return infer_kforge(node);
     onnx::NodeProto proto = node_to_proto(node);
     onnx::shape_inference::InferenceContextImpl context(proto, types_, data_, {}, &shape_data_, &context_);
-    const auto* schema = onnx::OpSchemaRegistry::Schema(node.op, node.domain.empty() ? kOpset : 100, node.domain);
-    if (!schema) return fail("node '{}': operator {} of domain '{}' is not known", node.name, node.op, node.domain);
+    const auto* schema =
+        onnx::OpSchemaRegistry::Schema(node.op, node.domain.empty() ? kOpset : 100, node.domain);
+    if (!schema)
+      return fail("node '{}': operator {} of domain '{}' is not known", node.name, node.op, node.domain);
     schema->GetTypeAndShapeInferenceFunction()(context);
     KF_TRY_VOID(check_type_constraints(node, *schema, context));
     if (schema->has_data_propagation_function()) {
@@ -177,7 +185,8 @@ class Inference {
       if (node.outputs[i].empty()) continue;
       onnx::TypeProto* type = context.getOutputType(i);
       if (type->value_case() == onnx::TypeProto::VALUE_NOT_SET) continue;
-      if (type->value_case() == onnx::TypeProto::kTensorType && type->tensor_type().elem_type() == 0) continue;
+      if (type->value_case() == onnx::TypeProto::kTensorType && type->tensor_type().elem_type() == 0)
+        continue;
       KF_TRY(TensorType checked, type_from_proto(*type, node.outputs[i]));
       set_type(node.outputs[i], type_to_proto(checked));
     }

@@ -15,7 +15,8 @@ constexpr std::size_t kNodeLimit = 200'000;  // a small file can ask for an expo
 class Inliner {
  public:
   explicit Inliner(const onnx::ModelProto& model) {
-    for (const auto& function : model.functions()) functions_[{function.domain(), function.name()}] = {&function, default_attributes(function)};
+    for (const auto& function : model.functions())
+      functions_[{function.domain(), function.name()}] = {&function, default_attributes(function)};
   }
 
   Result<void> expand(onnx::GraphProto& graph, int depth) {
@@ -37,8 +38,9 @@ class Inliner {
         to.Add()->Swap(&node);
         continue;
       }
-      if (depth >= kDepthLimit) return fail("functions are nested deeper than {} levels, or call themselves ('{}')",
-                                            kDepthLimit, node.op_type());
+      if (depth >= kDepthLimit)
+        return fail("functions are nested deeper than {} levels, or call themselves ('{}')", kDepthLimit,
+                    node.op_type());
       KF_TRY_VOID(expand_call(node, function->second, to, depth + 1));
     }
     return {};
@@ -68,7 +70,8 @@ class Inliner {
   Result<void> expand_call(const onnx::NodeProto& call, const Callee& callee, Nodes& to, int depth) {
     const onnx::FunctionProto& function = *callee.function;
     if (call.input_size() > function.input_size() || call.output_size() > function.output_size())
-      return fail("node '{}' gives function '{}' more inputs or outputs than it has", call.name(), function.name());
+      return fail("node '{}' gives function '{}' more inputs or outputs than it has", call.name(),
+                  function.name());
     std::unordered_map<std::string, std::string> names;
     for (int i = 0; i < function.input_size(); ++i)
       names[function.input(i)] = i < call.input_size() ? call.input(i) : "";
@@ -89,7 +92,8 @@ class Inliner {
   }
 
   // Values that are neither inputs nor outputs of the function get the call's own prefix.
-  void rename(onnx::NodeProto& node, std::unordered_map<std::string, std::string>& names, const std::string& prefix) {
+  void rename(onnx::NodeProto& node, std::unordered_map<std::string, std::string>& names,
+              const std::string& prefix) {
     auto replace = [&](std::string* name) {
       if (name->empty()) return;
       *name = names.try_emplace(*name, prefix + *name).first->second;
@@ -108,8 +112,10 @@ class Inliner {
     }
   }
 
-  // An attribute that refers to one of the function's is replaced by the call's, or dropped when the call gives none.
-  void bind_attributes(onnx::NodeProto& node, const std::map<std::string, const onnx::AttributeProto*>& given) {
+  // An attribute that refers to one of the function's is replaced by the call's, or dropped when the call
+  // gives none.
+  void bind_attributes(onnx::NodeProto& node,
+                       const std::map<std::string, const onnx::AttributeProto*>& given) {
     google::protobuf::RepeatedPtrField<onnx::AttributeProto> kept;
     for (auto& attribute : *node.mutable_attribute()) {
       if (attribute.has_g())

@@ -38,7 +38,8 @@ json attribute_json(const Attribute& attribute) {
   if (auto* graph = std::get_if<std::shared_ptr<const Graph>>(&attribute)) return graph_json(**graph);
   return std::visit(
       [](const auto& value) -> json {
-        if constexpr (requires { json(value); } && !std::is_same_v<std::decay_t<decltype(value)>, ConstantTensor> &&
+        if constexpr (requires { json(value); } &&
+                      !std::is_same_v<std::decay_t<decltype(value)>, ConstantTensor> &&
                       !std::is_same_v<std::decay_t<decltype(value)>, std::shared_ptr<const Graph>>)
           return json(value);
         else
@@ -48,8 +49,9 @@ json attribute_json(const Attribute& attribute) {
 }
 
 json graph_json(const Graph& graph) {
-  json out = {{"name", graph.name},      {"inputs", json::array()}, {"outputs", json::array()},
-              {"initializers", json::array()}, {"nodes", json::array()},  {"types", json::object()}};
+  json out = {{"name", graph.name},       {"inputs", json::array()},
+              {"outputs", json::array()}, {"initializers", json::array()},
+              {"nodes", json::array()},   {"types", json::object()}};
   auto value_json = [](const Value& value) {
     json one = type_json(value.type);
     one["name"] = value.name;
@@ -58,8 +60,9 @@ json graph_json(const Graph& graph) {
   for (const Value& value : graph.inputs) out["inputs"].push_back(value_json(value));
   for (const Value& value : graph.outputs) out["outputs"].push_back(value_json(value));
   for (const Initializer& initializer : graph.initializers) {
-    json one = initializer.folded ? tensor_json(initializer.tensor)
-                                  : json{{"dtype", name_of(initializer.tensor.dtype)}, {"shape", initializer.tensor.shape}};
+    json one = initializer.folded
+                   ? tensor_json(initializer.tensor)
+                   : json{{"dtype", name_of(initializer.tensor.dtype)}, {"shape", initializer.tensor.shape}};
     one["name"] = initializer.name;
     one["folded"] = initializer.folded;
     out["initializers"].push_back(std::move(one));

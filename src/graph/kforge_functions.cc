@@ -141,7 +141,11 @@ const std::vector<OperatorRow>& table() {
        {{"num_groups", std::int64_t{1}, true}, {"epsilon", 1e-5f}},
        kGroupNormalization,
        {}},
-      {"RMSNormalization", {"X", "scale"}, {{"axis", std::int64_t{-1}}, {"epsilon", 1e-5f}}, kRmsNormalization, {}},
+      {"RMSNormalization",
+       {"X", "scale"},
+       {{"axis", std::int64_t{-1}}, {"epsilon", 1e-5f}},
+       kRmsNormalization,
+       {}},
       {"CumProd",
        {"X", "axis"},
        {{"exclusive", std::int64_t{0}}, {"reverse", std::int64_t{0}}},
@@ -200,10 +204,12 @@ Result<void> check_kforge_node(const Node& node) {
   return {};
 }
 
-Result<std::vector<std::int64_t>> evaluate_dims(const Node& node, const std::map<std::string, std::int64_t>* dims) {
+Result<std::vector<std::int64_t>> evaluate_dims(const Node& node,
+                                                const std::map<std::string, std::int64_t>* dims) {
   std::vector<std::int64_t> values;
   auto found = node.attributes.find("of");
-  const auto* entries = found == node.attributes.end() ? nullptr : std::get_if<std::vector<std::string>>(&found->second);
+  const auto* entries =
+      found == node.attributes.end() ? nullptr : std::get_if<std::vector<std::string>>(&found->second);
   if (!entries) return fail("node '{}': kforge.Dims needs the attribute 'of', a list of strings", node.name);
   for (const std::string& entry : *entries) {
     std::int64_t value = -1;
@@ -221,14 +227,16 @@ Result<std::vector<std::int64_t>> evaluate_dims(const Node& node, const std::map
   return values;
 }
 
-Result<onnx::FunctionProto> make_kforge_function(const Node& node, const Graph& graph, const std::string& name) {
+Result<onnx::FunctionProto> make_kforge_function(const Node& node, const Graph& graph,
+                                                 const std::string& name) {
   const OperatorRow* row = find_row(node.op);
   if (!row || row->body.empty()) return fail("kforge.{} has no function body", node.op);
   fmt::dynamic_format_arg_store<fmt::format_context> values;
   for (const AttributeRow& attribute : row->attributes) {
     auto given = node.attributes.find(std::string(attribute.name));
     const Attribute& value = given == node.attributes.end() ? attribute.otherwise : given->second;
-    if (auto* number = std::get_if<std::int64_t>(&value)) values.push_back(fmt::arg(attribute.name.data(), *number));
+    if (auto* number = std::get_if<std::int64_t>(&value))
+      values.push_back(fmt::arg(attribute.name.data(), *number));
     if (auto* number = std::get_if<float>(&value))
       values.push_back(fmt::arg(attribute.name.data(), fmt::format("{:.9e}", *number)));
   }

@@ -29,8 +29,9 @@ Result<int> opset_of(const Imports& imports, int otherwise) {
   return static_cast<int>(version);
 }
 
-// Functions are expanded and operators brought to opset 17. Where a function is of another opset than the graph it is
-// brought there by itself first; otherwise expanding first lets a rewrite see constants given from outside.
+// Functions are expanded and operators brought to opset 17. Where a function is of another opset than the
+// graph it is brought there by itself first; otherwise expanding first lets a rewrite see constants given
+// from outside.
 Result<void> expand_and_upgrade(onnx::ModelProto& model) {
   // IR 1 and 2 had no imports: everything was opset 1.
   KF_TRY(int opset, opset_of(model.opset_import(), model.ir_version() < 3 ? 1 : 0));

@@ -22,7 +22,8 @@ TEST(LoadGraph, TextWithoutHeader) {
 }
 
 TEST(LoadGraph, KforgeOperatorsNeedNoDeclaration) {
-  Graph graph = parsed("g (float[B, D] x) => (float[B, D] y) { y = kforge.Gelu <approximate = \"tanh\"> (x) }");
+  Graph graph =
+      parsed("g (float[B, D] x) => (float[B, D] y) { y = kforge.Gelu <approximate = \"tanh\"> (x) }");
   EXPECT_EQ(graph.nodes[0].domain, "kforge");
   EXPECT_EQ(to_string(graph.types.at("y")), "float32[B,D]");
 }

@@ -57,7 +57,8 @@ Result<void> sort_scope(Graph& graph, const Scope* outer) {
     return {};
   };
   for (const Value& input : graph.inputs) KF_TRY_VOID(define(input.name, "a graph input"));
-  for (const Initializer& initializer : graph.initializers) KF_TRY_VOID(define(initializer.name, "an initializer"));
+  for (const Initializer& initializer : graph.initializers)
+    KF_TRY_VOID(define(initializer.name, "an initializer"));
 
   std::unordered_map<std::string, std::size_t> producer;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
@@ -103,7 +104,8 @@ Result<void> sort_scope(Graph& graph, const Scope* outer) {
   }
   if (sorted.size() != graph.nodes.size())
     for (std::size_t i = 0; i < done.size(); ++i)
-      if (!done[i]) return fail("the graph has a cycle through node '{}' ({})", graph.nodes[i].name, graph.nodes[i].op);
+      if (!done[i])
+        return fail("the graph has a cycle through node '{}' ({})", graph.nodes[i].name, graph.nodes[i].op);
   graph.nodes = std::move(sorted);
   for (Node& node : graph.nodes) KF_TRY_VOID(sort_nested(node, &scope));
   return {};

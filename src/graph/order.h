@@ -1,5 +1,5 @@
-// Topological order of a graph's nodes, and the complaints that belong to it: a value made twice, a value nobody
-// makes, a cycle.
+// Topological order of a graph's nodes, and the complaints that belong to it: a value made twice, a value
+// nobody makes, a cycle.
 #pragma once
 
 #include "graph/graph.h"

@@ -14,7 +14,9 @@ std::string attribute_text(const Attribute& attribute) {
     std::string operator()(const std::vector<std::int64_t>& values) {
       return fmt::format("[{}]", fmt::join(values, ", "));
     }
-    std::string operator()(const std::vector<float>& values) { return fmt::format("[{:g}]", fmt::join(values, ", ")); }
+    std::string operator()(const std::vector<float>& values) {
+      return fmt::format("[{:g}]", fmt::join(values, ", "));
+    }
     std::string operator()(const std::vector<std::string>& values) {
       return fmt::format("[{}]", fmt::join(values, ", "));
     }
@@ -44,7 +46,8 @@ std::string print_graph(const Graph& graph) {
     auto type = graph.types.find(name);
     return type == graph.types.end() ? std::string("?") : to_string(type->second);
   };
-  for (const Value& input : graph.inputs) out += fmt::format("input   {} : {}\n", input.name, to_string(input.type));
+  for (const Value& input : graph.inputs)
+    out += fmt::format("input   {} : {}\n", input.name, to_string(input.type));
   for (const Initializer& initializer : graph.initializers)
     out += fmt::format("{} {} : {}{} {}\n", initializer.folded ? "const  " : "param  ", initializer.name,
                        name_of(initializer.tensor.dtype), to_string(initializer.tensor.shape),
@@ -55,11 +58,13 @@ std::string print_graph(const Graph& graph) {
       if (!output.empty()) outputs.push_back(fmt::format("{} : {}", output, type_text(output)));
     for (const auto& [name, value] : node.attributes)
       attributes.push_back(fmt::format("{} = {}", name, attribute_text(value)));
-    out += fmt::format("node    {} = {}{}{}({})\n", fmt::join(outputs, ", "), node.domain.empty() ? "" : node.domain + ".",
-                       node.op, attributes.empty() ? "" : fmt::format(" <{}> ", fmt::join(attributes, ", ")),
+    out += fmt::format("node    {} = {}{}{}({})\n", fmt::join(outputs, ", "),
+                       node.domain.empty() ? "" : node.domain + ".", node.op,
+                       attributes.empty() ? "" : fmt::format(" <{}> ", fmt::join(attributes, ", ")),
                        fmt::join(node.inputs, ", "));
   }
-  for (const Value& output : graph.outputs) out += fmt::format("output  {} : {}\n", output.name, to_string(output.type));
+  for (const Value& output : graph.outputs)
+    out += fmt::format("output  {} : {}\n", output.name, to_string(output.type));
   return out;
 }
 

@@ -11,13 +11,19 @@ namespace {
 namespace fs = std::filesystem;
 using onnx::AttributeProto;
 
-Result<Attribute> attribute_from_proto(const AttributeProto& proto, const std::string& node, const fs::path& folder) {
+Result<Attribute> attribute_from_proto(const AttributeProto& proto, const std::string& node,
+                                       const fs::path& folder) {
   switch (proto.type()) {
-    case AttributeProto::INT: return Attribute(static_cast<std::int64_t>(proto.i()));
-    case AttributeProto::FLOAT: return Attribute(proto.f());
-    case AttributeProto::STRING: return Attribute(proto.s());
-    case AttributeProto::INTS: return Attribute(std::vector<std::int64_t>(proto.ints().begin(), proto.ints().end()));
-    case AttributeProto::FLOATS: return Attribute(std::vector<float>(proto.floats().begin(), proto.floats().end()));
+    case AttributeProto::INT:
+      return Attribute(static_cast<std::int64_t>(proto.i()));
+    case AttributeProto::FLOAT:
+      return Attribute(proto.f());
+    case AttributeProto::STRING:
+      return Attribute(proto.s());
+    case AttributeProto::INTS:
+      return Attribute(std::vector<std::int64_t>(proto.ints().begin(), proto.ints().end()));
+    case AttributeProto::FLOATS:
+      return Attribute(std::vector<float>(proto.floats().begin(), proto.floats().end()));
     case AttributeProto::STRINGS:
       return Attribute(std::vector<std::string>(proto.strings().begin(), proto.strings().end()));
     case AttributeProto::TENSOR: {
@@ -119,7 +125,8 @@ Result<Graph> graph_from_proto(const onnx::GraphProto& proto, const fs::path& fo
   if (proto.sparse_initializer_size() > 0) return fail("sparse initializers are not supported");
   std::unordered_set<std::string> initialized;
   for (const auto& tensor : proto.initializer()) {
-    if (!initialized.insert(tensor.name()).second) return fail("initializer '{}' appears twice", tensor.name());
+    if (!initialized.insert(tensor.name()).second)
+      return fail("initializer '{}' appears twice", tensor.name());
     KF_TRY(ConstantTensor value, tensor_from_proto(tensor, folder));
     graph.initializers.push_back({tensor.name(), std::move(value)});
   }
@@ -148,7 +155,8 @@ onnx::NodeProto node_to_proto(const Node& node) {
   proto.set_domain(node.domain);
   for (const std::string& input : node.inputs) proto.add_input(input);
   for (const std::string& output : node.outputs) proto.add_output(output);
-  for (const auto& [name, attribute] : node.attributes) *proto.add_attribute() = attribute_to_proto(name, attribute);
+  for (const auto& [name, attribute] : node.attributes)
+    *proto.add_attribute() = attribute_to_proto(name, attribute);
   return proto;
 }
 

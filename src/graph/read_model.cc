@@ -41,7 +41,8 @@ Result<void> check_text(std::string_view text, std::string_view name) {
 
 // The parser's message quotes the line; what was put in front of it is not the author's.
 std::string without_header(std::string message) {
-  if (std::size_t at = message.find(kDefaultHeader); at != std::string::npos) message.erase(at, kDefaultHeader.size());
+  if (std::size_t at = message.find(kDefaultHeader); at != std::string::npos)
+    message.erase(at, kDefaultHeader.size());
   return message;
 }
 
@@ -59,7 +60,8 @@ Result<onnx::ModelProto> read_model_text(std::string_view text, std::string_view
     onnx::OnnxParser parser(whole.c_str());
     auto status = parser.Parse(model);
     if (!status.IsOK()) return fail("{}: {}", name, without_header(status.ErrorMessage()));
-    if (!parser.EndOfInput()) return fail("{}: text after the end of the graph {}", name, parser.GetCurrentPos());
+    if (!parser.EndOfInput())
+      return fail("{}: text after the end of the graph {}", name, parser.GetCurrentPos());
   } catch (const std::exception& error) {
     return fail("{}: a number is malformed or out of range ({})", name, error.what());
   }

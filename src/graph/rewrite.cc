@@ -27,14 +27,19 @@ onnx::TensorProto float_tensor(const std::vector<float>& values, const Shape& sh
 
 std::string text_of(const AttributeProto& attribute) {
   switch (attribute.type()) {
-    case AttributeProto::INT: return std::to_string(attribute.i());
-    case AttributeProto::FLOAT: return fmt::format("{:g}", attribute.f());
-    case AttributeProto::STRING: return attribute.s();
+    case AttributeProto::INT:
+      return std::to_string(attribute.i());
+    case AttributeProto::FLOAT:
+      return fmt::format("{:g}", attribute.f());
+    case AttributeProto::STRING:
+      return attribute.s();
     case AttributeProto::INTS: {
-      bool ones = std::all_of(attribute.ints().begin(), attribute.ints().end(), [](std::int64_t v) { return v == 1; });
+      bool ones = std::all_of(attribute.ints().begin(), attribute.ints().end(),
+                              [](std::int64_t v) { return v == 1; });
       return ones ? "[1,1]" : fmt::format("[{}]", fmt::join(attribute.ints(), ","));
     }
-    default: return "?";
+    default:
+      return "?";
   }
 }
 
@@ -55,7 +60,8 @@ RewriteScope::RewriteScope(const onnx::GraphProto& graph, const RewriteScope* pa
       if (attribute.name() == "value_int")
         made_[node.output(0)] = tensor_to_proto("", int64_tensor({attribute.i()}, {}));
       if (attribute.name() == "value_ints")
-        made_[node.output(0)] = tensor_to_proto("", int64_vector({attribute.ints().begin(), attribute.ints().end()}));
+        made_[node.output(0)] =
+            tensor_to_proto("", int64_vector({attribute.ints().begin(), attribute.ints().end()}));
     }
   }
 }
@@ -115,7 +121,8 @@ Rule attributes_to_inputs(int first_input, std::vector<AttributeInput> attribute
           break;
         case Kind::kFloats: {
           std::vector<float> values(given->floats().begin(), given->floats().end());
-          out.push_back(make_constant(name, float_tensor(values, {static_cast<std::int64_t>(values.size())})));
+          out.push_back(
+              make_constant(name, float_tensor(values, {static_cast<std::int64_t>(values.size())})));
           break;
         }
         case Kind::kFloatLikeX: {
@@ -131,7 +138,8 @@ Rule attributes_to_inputs(int first_input, std::vector<AttributeInput> attribute
       }
       node.add_input(name);
     }
-    while (node.input_size() > 0 && node.input(node.input_size() - 1).empty()) node.mutable_input()->RemoveLast();
+    while (node.input_size() > 0 && node.input(node.input_size() - 1).empty())
+      node.mutable_input()->RemoveLast();
     out.push_back(std::move(node));
     return out;
   };
@@ -143,12 +151,15 @@ Rule input_to_attribute(int input, std::string attribute, bool is_list) {
     if (!site.has_input(input)) return NodeList{node};
     const onnx::TensorProto* constant = site.scope.constant(node.input(input));
     if (!constant)
-      return fail("node '{}' ({}): its {} are computed; only constant ones are supported", node.name(), node.op_type(), attribute);
+      return fail("node '{}' ({}): its {} are computed; only constant ones are supported", node.name(),
+                  node.op_type(), attribute);
     KF_TRY(ConstantTensor tensor, tensor_from_proto(*constant, {}));
     std::vector<std::int64_t> values = tensor.as_int64();
-    if (!is_list && values.size() != 1) return fail("node '{}' ({}): {} must be one number", node.name(), node.op_type(), attribute);
+    if (!is_list && values.size() != 1)
+      return fail("node '{}' ({}): {} must be one number", node.name(), node.op_type(), attribute);
     node.set_input(input, "");
-    while (node.input_size() > 0 && node.input(node.input_size() - 1).empty()) node.mutable_input()->RemoveLast();
+    while (node.input_size() > 0 && node.input(node.input_size() - 1).empty())
+      node.mutable_input()->RemoveLast();
     if (is_list) {
       // No axes at all and an empty list both mean the operator's default.
       if (!values.empty()) *node.add_attribute() = make_ints(attribute, values);
@@ -188,8 +199,8 @@ Rule rename(std::string op, std::string domain) {
 
 Rule refuse(std::string why) {
   return [=](const RewriteSite& site) -> Result<NodeList> {
-    return fail("node '{}': operator {} of opset {} is not supported{}{}", site.node.name(), site.node.op_type(), site.opset,
-                why.empty() ? "" : ": ", why);
+    return fail("node '{}': operator {} of opset {} is not supported{}{}", site.node.name(),
+                site.node.op_type(), site.opset, why.empty() ? "" : ": ", why);
   };
 }
 
@@ -220,7 +231,8 @@ Result<NodeList> from_text(const RewriteSite& site, const std::string& text) {
     KF_CHECK(status.IsOK(), "rewrite of {}: {}", site.node.op_type(), status.ErrorMessage());
     nodes.push_back(std::move(node));
   }
-  auto new_name = [&](const std::string& name, std::string_view kind, const auto& originals) -> std::optional<std::string> {
+  auto new_name = [&](const std::string& name, std::string_view kind,
+                      const auto& originals) -> std::optional<std::string> {
     if (!name.starts_with(kind)) return std::nullopt;
     std::string digits = name.substr(kind.size());
     if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;

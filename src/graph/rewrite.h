@@ -1,5 +1,5 @@
-// What one rewrite of an operator sees and makes. The rules themselves are tables: upgrade_old.cc (opsets before
-// 17) and upgrade_new.cc (opsets after it).
+// What one rewrite of an operator sees and makes. The rules themselves are tables: upgrade_old.cc (opsets
+// before 17) and upgrade_new.cc (opsets after it).
 #pragma once
 
 #include <functional>
@@ -70,8 +70,8 @@ struct AttributeInput {
 Rule attributes_to_inputs(int first_input, std::vector<AttributeInput> attributes);
 // A constant input becomes an attribute; `is_list` for ints, else one int.
 Rule input_to_attribute(int input, std::string attribute, bool is_list);
-// Attributes that only restate the default, or whose meaning opset 17 lacks: dropped when they have one of the
-// allowed values (as text: "0", "stretch", "[1,1]" is every list of ones), refused otherwise.
+// Attributes that only restate the default, or whose meaning opset 17 lacks: dropped when they have one of
+// the allowed values (as text: "0", "stretch", "[1,1]" is every list of ones), refused otherwise.
 struct DroppedAttribute {
   std::string name;
   std::vector<std::string> allowed;  // empty: any value
@@ -81,8 +81,8 @@ Rule rename(std::string op, std::string domain = "");
 Rule refuse(std::string why);
 Rule in_turn(std::vector<Rule> rules);  // each sees the last node of the one before
 
-// Nodes from text in libonnx's syntax: values in0, in1, ... are the node's inputs, out0, ... its outputs, every other
-// name is new.
+// Nodes from text in libonnx's syntax: values in0, in1, ... are the node's inputs, out0, ... its outputs,
+// every other name is new.
 Result<NodeList> from_text(const RewriteSite& site, const std::string& text);
 onnx::AttributeProto make_ints(const std::string& name, const std::vector<std::int64_t>& values);
 onnx::AttributeProto make_string(const std::string& name, const std::string& value);

@@ -15,19 +15,19 @@ struct TypeRow {
   int onnx;
 };
 constexpr TypeRow kTypes[] = {
-    {DType::kFloat32, TensorProto::FLOAT},     {DType::kFloat64, TensorProto::DOUBLE},
-    {DType::kFloat16, TensorProto::FLOAT16},   {DType::kBFloat16, TensorProto::BFLOAT16},
-    {DType::kInt8, TensorProto::INT8},         {DType::kInt16, TensorProto::INT16},
-    {DType::kInt32, TensorProto::INT32},       {DType::kInt64, TensorProto::INT64},
-    {DType::kUInt8, TensorProto::UINT8},       {DType::kUInt16, TensorProto::UINT16},
-    {DType::kUInt32, TensorProto::UINT32},     {DType::kUInt64, TensorProto::UINT64},
-    {DType::kBool, TensorProto::BOOL},         {DType::kString, TensorProto::STRING},
+    {DType::kFloat32, TensorProto::FLOAT},   {DType::kFloat64, TensorProto::DOUBLE},
+    {DType::kFloat16, TensorProto::FLOAT16}, {DType::kBFloat16, TensorProto::BFLOAT16},
+    {DType::kInt8, TensorProto::INT8},       {DType::kInt16, TensorProto::INT16},
+    {DType::kInt32, TensorProto::INT32},     {DType::kInt64, TensorProto::INT64},
+    {DType::kUInt8, TensorProto::UINT8},     {DType::kUInt16, TensorProto::UINT16},
+    {DType::kUInt32, TensorProto::UINT32},   {DType::kUInt64, TensorProto::UINT64},
+    {DType::kBool, TensorProto::BOOL},       {DType::kString, TensorProto::STRING},
 };
 
 // Types newer than libonnx 1.12 knows, by the numbers of the current ONNX specification.
-constexpr std::string_view kUnreadTypes[] = {"float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
-                                             "uint4",        "int4",           "float4e2m1", "float8e8m0",
-                                             "uint2",        "int2"};
+constexpr std::string_view kUnreadTypes[] = {
+    "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",
+    "int4",         "float4e2m1",     "float8e8m0", "uint2",          "int2"};
 
 // Copies one of the typed fields ("int32_data" holds all narrow types, one element per entry).
 template <class Element, class Field>
@@ -43,24 +43,35 @@ bool copy_field(const Field& field, std::size_t count, std::vector<std::byte>& o
 
 bool copy_typed(const TensorProto& proto, DType dtype, std::size_t count, std::vector<std::byte>& out) {
   switch (dtype) {
-    case DType::kFloat32: return copy_field<float>(proto.float_data(), count, out);
-    case DType::kFloat64: return copy_field<double>(proto.double_data(), count, out);
+    case DType::kFloat32:
+      return copy_field<float>(proto.float_data(), count, out);
+    case DType::kFloat64:
+      return copy_field<double>(proto.double_data(), count, out);
     case DType::kFloat16:
     case DType::kBFloat16:
-    case DType::kUInt16: return copy_field<std::uint16_t>(proto.int32_data(), count, out);
-    case DType::kInt8: return copy_field<std::int8_t>(proto.int32_data(), count, out);
-    case DType::kInt16: return copy_field<std::int16_t>(proto.int32_data(), count, out);
-    case DType::kInt32: return copy_field<std::int32_t>(proto.int32_data(), count, out);
-    case DType::kInt64: return copy_field<std::int64_t>(proto.int64_data(), count, out);
-    case DType::kUInt8: return copy_field<std::uint8_t>(proto.int32_data(), count, out);
+    case DType::kUInt16:
+      return copy_field<std::uint16_t>(proto.int32_data(), count, out);
+    case DType::kInt8:
+      return copy_field<std::int8_t>(proto.int32_data(), count, out);
+    case DType::kInt16:
+      return copy_field<std::int16_t>(proto.int32_data(), count, out);
+    case DType::kInt32:
+      return copy_field<std::int32_t>(proto.int32_data(), count, out);
+    case DType::kInt64:
+      return copy_field<std::int64_t>(proto.int64_data(), count, out);
+    case DType::kUInt8:
+      return copy_field<std::uint8_t>(proto.int32_data(), count, out);
     case DType::kBool: {
       if (!copy_field<std::uint8_t>(proto.int32_data(), count, out)) return false;
       for (std::byte& flag : out) flag = std::byte{flag != std::byte{0}};
       return true;
     }
-    case DType::kUInt32: return copy_field<std::uint32_t>(proto.uint64_data(), count, out);
-    case DType::kUInt64: return copy_field<std::uint64_t>(proto.uint64_data(), count, out);
-    case DType::kString: return false;
+    case DType::kUInt32:
+      return copy_field<std::uint32_t>(proto.uint64_data(), count, out);
+    case DType::kUInt64:
+      return copy_field<std::uint64_t>(proto.uint64_data(), count, out);
+    case DType::kString:
+      return false;
   }
   return false;
 }
@@ -89,25 +100,28 @@ std::string onnx_type_name(int onnx_type) {
 Result<ConstantTensor> tensor_from_proto(const TensorProto& proto, const std::filesystem::path& folder) {
   auto dtype = dtype_from_onnx(proto.data_type());
   if (!dtype)
-    return fail("tensor '{}': element type {} is not supported", proto.name(), onnx_type_name(proto.data_type()));
+    return fail("tensor '{}': element type {} is not supported", proto.name(),
+                onnx_type_name(proto.data_type()));
   ConstantTensor tensor;
   tensor.dtype = *dtype;
   std::size_t count = 1;
   for (std::int64_t extent : proto.dims()) {
     if (extent < 0) return fail("tensor '{}' has the negative dimension {}", proto.name(), extent);
-    if (__builtin_mul_overflow(count, static_cast<std::size_t>(extent), &count) || count > (std::size_t{1} << 40))
+    if (__builtin_mul_overflow(count, static_cast<std::size_t>(extent), &count) ||
+        count > (std::size_t{1} << 40))
       return fail("tensor '{}' is too large: more than 2^40 elements", proto.name());
     tensor.shape.push_back(extent);
   }
-  if (proto.has_segment()) return fail("tensor '{}' is stored in segments, which is not supported", proto.name());
+  if (proto.has_segment())
+    return fail("tensor '{}' is stored in segments, which is not supported", proto.name());
   if (proto.data_location() == TensorProto::EXTERNAL) {
     KF_TRY(tensor.data, read_external_data(proto, folder, count * size_of(*dtype)));
     return tensor;
   }
   if (*dtype == DType::kString) {
     if (static_cast<std::size_t>(proto.string_data_size()) != count)
-      return fail("tensor '{}' has {} strings where its shape {} needs {}", proto.name(), proto.string_data_size(),
-                  to_string(tensor.shape), count);
+      return fail("tensor '{}' has {} strings where its shape {} needs {}", proto.name(),
+                  proto.string_data_size(), to_string(tensor.shape), count);
     tensor.strings.assign(proto.string_data().begin(), proto.string_data().end());
     return tensor;
   }
@@ -140,17 +154,24 @@ TensorProto tensor_to_proto(const std::string& name, const ConstantTensor& tenso
 Result<TensorType> type_from_proto(const onnx::TypeProto& proto, const std::string& value_name) {
   using onnx::TypeProto;
   switch (proto.value_case()) {
-    case TypeProto::kTensorType: break;
-    case TypeProto::kSequenceType: return fail("value '{}': sequence types are not supported", value_name);
-    case TypeProto::kMapType: return fail("value '{}': map types are not supported", value_name);
-    case TypeProto::kOptionalType: return fail("value '{}': optional types are not supported", value_name);
-    case TypeProto::kSparseTensorType: return fail("value '{}': sparse tensors are not supported", value_name);
-    default: return fail("value '{}' has no type", value_name);
+    case TypeProto::kTensorType:
+      break;
+    case TypeProto::kSequenceType:
+      return fail("value '{}': sequence types are not supported", value_name);
+    case TypeProto::kMapType:
+      return fail("value '{}': map types are not supported", value_name);
+    case TypeProto::kOptionalType:
+      return fail("value '{}': optional types are not supported", value_name);
+    case TypeProto::kSparseTensorType:
+      return fail("value '{}': sparse tensors are not supported", value_name);
+    default:
+      return fail("value '{}' has no type", value_name);
   }
   const auto& tensor = proto.tensor_type();
   auto dtype = dtype_from_onnx(tensor.elem_type());
   if (!dtype)
-    return fail("value '{}': element type {} is not supported", value_name, onnx_type_name(tensor.elem_type()));
+    return fail("value '{}': element type {} is not supported", value_name,
+                onnx_type_name(tensor.elem_type()));
   TensorType type;
   type.dtype = *dtype;
   type.ranked = tensor.has_shape();

@@ -17,8 +17,8 @@ std::optional<DType> dtype_from_onnx(int onnx_type);
 int onnx_type_of(DType dtype);
 std::string onnx_type_name(int onnx_type);  // for messages: "complex64", "float8e4m3fn", "type 99"
 
-// `folder` is where external data may lie ("" forbids it). Sizes are checked against the data that is there before
-// anything is allocated.
+// `folder` is where external data may lie ("" forbids it). Sizes are checked against the data that is there
+// before anything is allocated.
 Result<ConstantTensor> tensor_from_proto(const onnx::TensorProto& proto, const std::filesystem::path& folder);
 onnx::TensorProto tensor_to_proto(const std::string& name, const ConstantTensor& tensor);
 

@@ -19,8 +19,8 @@ Result<std::string> to_onnx_model(const Graph& graph) {
   import("", 17);
   import("kforge", 1);
   *model.mutable_graph() = graph_to_proto(graph);
-  // A function of IR 8 has no default attributes, and Gelu's choice of formula is no attribute any body could use:
-  // every set of attributes gets a function of its own, and its nodes none.
+  // A function of IR 8 has no default attributes, and Gelu's choice of formula is no attribute any body could
+  // use: every set of attributes gets a function of its own, and its nodes none.
   std::map<std::string, std::string> made;  // body to name
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];

@@ -41,12 +41,14 @@ class Upgrade {
     const std::string& domain = node.domain();
     if (functions_.contains({domain, node.op_type()})) return NodeList{node};
     if (domain == "kforge") {
-      if (!is_kforge_operator(node.op_type())) return fail("node '{}': there is no operator kforge.{}", node.name(), node.op_type());
+      if (!is_kforge_operator(node.op_type()))
+        return fail("node '{}': there is no operator kforge.{}", node.name(), node.op_type());
       return NodeList{node};
     }
     if (!domain.empty() && domain != "ai.onnx") {
       if (onnx::OpSchemaRegistry::Schema(node.op_type(), 100, domain)) return NodeList{node};
-      return fail("node '{}': operator {} of domain '{}' is not supported", node.name(), node.op_type(), domain);
+      return fail("node '{}': operator {} of domain '{}' is not supported", node.name(), node.op_type(),
+                  domain);
     }
     if (const Rule* rule = find_rule(node, opset_)) {
       RewriteSite site{node, opset_, scope, "u" + std::to_string(++count_) + ":"};

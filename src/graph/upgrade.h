@@ -11,8 +11,8 @@
 
 namespace kforge {
 
-// An Error names the operator or attribute that has no equivalent. Nodes that call one of the functions (domain, name)
-// stay as they are.
+// An Error names the operator or attribute that has no equivalent. Nodes that call one of the functions
+// (domain, name) stay as they are.
 Result<void> upgrade_to_opset17(onnx::GraphProto& graph, int opset,
                                 const std::set<std::pair<std::string, std::string>>& functions = {});
 

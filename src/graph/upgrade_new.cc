@@ -1,5 +1,5 @@
-// Operators that are new or changed after opset 17 (up to 28). One that is not here only took more element types
-// since, which the type check refuses by name where KForge does not read them.
+// Operators that are new or changed after opset 17 (up to 28). One that is not here only took more element
+// types since, which the type check refuses by name where KForge does not read them.
 #include <fmt/core.h>
 
 #include "graph/attention.h"
@@ -9,11 +9,13 @@
 namespace kforge {
 namespace {
 
-constexpr std::string_view kReductions[] = {"ReduceMax",  "ReduceMin", "ReduceMean",   "ReduceProd",      "ReduceL1",
-                                            "ReduceL2",   "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"};
+constexpr std::string_view kReductions[] = {"ReduceMax",    "ReduceMin",       "ReduceMean",
+                                            "ReduceProd",   "ReduceL1",        "ReduceL2",
+                                            "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"};
 
-// Axes moved from attribute to input in opset 18. With noop_with_empty_axes and no axes nothing is reduced. Axes that
-// are computed may still turn out constant when shapes are known: infer_types makes them an attribute then.
+// Axes moved from attribute to input in opset 18. With noop_with_empty_axes and no axes nothing is reduced.
+// Axes that are computed may still turn out constant when shapes are known: infer_types makes them an
+// attribute then.
 Result<NodeList> reduction(const RewriteSite& site) {
   if (site.has_input(1) && !site.scope.constant(site.node.input(1)))
     return drop_attributes({{"noop_with_empty_axes", {}}})(site);
@@ -26,7 +28,8 @@ Result<NodeList> reduction(const RewriteSite& site) {
   return drop_attributes({{"noop_with_empty_axes", {}}})(rest);
 }
 
-// `pads` for some axes becomes `pads` for all: zeros, with the given ones scattered in. Folded when shapes are known.
+// `pads` for some axes becomes `pads` for all: zeros, with the given ones scattered in. Folded when shapes
+// are known.
 Result<NodeList> pad_axes(const RewriteSite& site) {
   if (site.string_attribute("mode", "constant") == "wrap")
     return fail("node '{}' (Pad): mode wrap is not supported", site.node.name());
@@ -56,7 +59,8 @@ Result<NodeList> pad_axes(const RewriteSite& site) {
 
 // Sizes or scales for some axes become ones for all.
 Result<NodeList> resize(const RewriteSite& site) {
-  KF_TRY(NodeList plain, drop_attributes({{"antialias", {"0"}}, {"keep_aspect_ratio_policy", {"stretch"}}})(site));
+  KF_TRY(NodeList plain,
+         drop_attributes({{"antialias", {"0"}}, {"keep_aspect_ratio_policy", {"stretch"}}})(site));
   if (site.string_attribute("coordinate_transformation_mode", "") == "half_pixel_symmetric")
     return fail("node '{}' (Resize): half_pixel_symmetric is not supported", site.node.name());
   const onnx::AttributeProto* axes = site.attribute("axes");
@@ -70,8 +74,9 @@ Result<NodeList> resize(const RewriteSite& site) {
       return fail("node '{}' (Resize): tf_crop_and_resize with axes is not supported", site.node.name());
     node.set_input(1, "");
   }
-  NodeList nodes = {make_constant(site.prefix + "axes_given",
-                                  tensor_to_proto("", int64_vector({axes->ints().begin(), axes->ints().end()})))};
+  NodeList nodes = {
+      make_constant(site.prefix + "axes_given",
+                    tensor_to_proto("", int64_vector({axes->ints().begin(), axes->ints().end()})))};
   bool by_sizes = site.has_input(3);
   std::string text = R"(
     shape = Shape(in0)
@@ -81,7 +86,8 @@ Result<NodeList> resize(const RewriteSite& site) {
     axes = Mod(axes_given, rank1)
   )";
   text += by_sizes ? "full = ScatterElements <axis = 0> (shape, axes, in3)"
-                   : "ones = ConstantOfShape <value = float[1] {1.0}> (rank1)\n full = ScatterElements <axis = 0> (ones, axes, in2)";
+                   : "ones = ConstantOfShape <value = float[1] {1.0}> (rank1)\n full = ScatterElements <axis "
+                     "= 0> (ones, axes, in2)";
   KF_TRY(NodeList expanded, from_text(site, text));
   nodes.insert(nodes.end(), expanded.begin(), expanded.end());
   node.set_input(by_sizes ? 3 : 2, site.prefix + "full");
@@ -104,7 +110,8 @@ Result<NodeList> group_norm_18(const RewriteSite& site) {
     bias2 = Unsqueeze(in2, last)
     bias3 = Tile(bias2, repeat)
     bias = Reshape(bias3, flat)
-  )", site.int_attribute("num_groups", 1))));
+  )",
+                                                     site.int_attribute("num_groups", 1))));
   onnx::NodeProto node = site.node;
   if (node.input_size() != 3) return fail("node '{}' (GroupNormalization) needs three inputs", node.name());
   node.set_domain("kforge");
@@ -115,7 +122,8 @@ Result<NodeList> group_norm_18(const RewriteSite& site) {
 }
 
 Result<NodeList> swiglu(const RewriteSite& site) {
-  return from_text(site, fmt::format("gate = kforge.Swish <alpha = {:.9e}> (in0)\n out0 = Mul(gate, in1)", site.float_attribute("alpha", 1)));
+  return from_text(site, fmt::format("gate = kforge.Swish <alpha = {:.9e}> (in0)\n out0 = Mul(gate, in1)",
+                                     site.float_attribute("alpha", 1)));
 }
 
 Result<NodeList> grid_sample(const RewriteSite& site) {
@@ -154,8 +162,10 @@ const std::vector<RuleRow>& rules_for_newer_opsets() {
         {"Cast", 19, kEveryLater, drop_attributes({{"saturate", {}}, {"round_mode", {}}})},
         {"CastLike", 19, kEveryLater, drop_attributes({{"saturate", {}}, {"round_mode", {}}})},
         {"QuantizeLinear", 19, kEveryLater,
-         drop_attributes({{"saturate", {}}, {"block_size", {"0"}}, {"output_dtype", {"0"}}, {"precision", {}}})},
-        {"DequantizeLinear", 19, kEveryLater, drop_attributes({{"block_size", {"0"}}, {"output_dtype", {"0"}}})},
+         drop_attributes(
+             {{"saturate", {}}, {"block_size", {"0"}}, {"output_dtype", {"0"}}, {"precision", {}}})},
+        {"DequantizeLinear", 19, kEveryLater,
+         drop_attributes({{"block_size", {"0"}}, {"output_dtype", {"0"}}})},
         {"DFT", 20, kEveryLater, input_to_attribute(2, "axis", false)},
         {"GridSample", 20, kEveryLater, grid_sample},
         {"Range", 27, kEveryLater, drop_attributes({{"stash_type", {}}})},

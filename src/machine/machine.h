@@ -52,7 +52,8 @@ Result<Machine> describe_machine();
 // Measured once per machine and thread count (about 2 s), cached under kforge_home(), measured again when
 // older than a week or when `refresh`.
 Result<Peaks> machine_peaks(const Machine& machine, int threads, bool refresh = false);
-// Bytes that all instances of a cache level ("L2") hold together for the allowed cpus; 0 for a level there is not.
+// Bytes that all instances of a cache level ("L2") hold together for the allowed cpus; 0 for a level there is
+// not.
 double cache_capacity(const Machine& machine, std::string_view level);
 // A kernel ran faster than the cached peaks allow (0: not known): they were taken on a bad day, measure
 // again.

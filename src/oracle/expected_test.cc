@@ -76,12 +76,13 @@ TEST(Expected, IndicesComeWithTheValuesTheyWereChosenFrom) {
   EXPECT_EQ(expected.outputs.size(), 1u);  // the values are no output of their own
 }
 
-// Equal values have an exact mean, by luck: a program whose mean is off in the last bit is as good, and what it gets is
-// magnified by 1 / sqrt(epsilon).
+// Equal values have an exact mean, by luck: a program whose mean is off in the last bit is as good, and what
+// it gets is magnified by 1 / sqrt(epsilon).
 TEST(Expected, TheLastBitOfAFunctionIsNotHeldAgainstAProgram) {
-  ScratchTask scratch(SHAPES("B = 4, N = 64") "[tensors.x]\nvalues = \"uniform(90, 100)\"\n",
-                      "g (float[B, N] x) => (float[B, N] y) { t = Tanh(x) m = ReduceMean <axes = [-1]> (t) c = Sub(t, m) "
-                      "k = Constant <value_float = 300.0> () y = Mul(c, k) }");
+  ScratchTask scratch(
+      SHAPES("B = 4, N = 64") "[tensors.x]\nvalues = \"uniform(90, 100)\"\n",
+      "g (float[B, N] x) => (float[B, N] y) { t = Tanh(x) m = ReduceMean <axes = [-1]> (t) c = Sub(t, m) "
+      "k = Constant <value_float = 300.0> () y = Mul(c, k) }");
   const ExpectedOutput y = compute(scratch.bind()).outputs.at(0);
   EXPECT_EQ(y.values[0], 0);
   EXPECT_GT(y.yardstick_worst_abs, 300 * 0x1p-25);

@@ -1,7 +1,8 @@
-// The yardstick's functions are a little too good: where a program's exponential is off in the last bit, the C library's
-// is right, and the mean of equal values comes out exact. What follows may magnify that bit (a normalisation of nearly
-// equal values by 300), and a program that is as good as fp32 can be would look wrong. So every second result of an
-// operator that rounds is moved by one unit in the last place, towards zero: no probability passes 1.
+// The yardstick's functions are a little too good: where a program's exponential is off in the last bit, the
+// C library's is right, and the mean of equal values comes out exact. What follows may magnify that bit (a
+// normalisation of nearly equal values by 300), and a program that is as good as fp32 can be would look
+// wrong. So every second result of an operator that rounds is moved by one unit in the last place, towards
+// zero: no probability passes 1.
 #pragma once
 
 #include "graph/graph.h"

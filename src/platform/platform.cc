@@ -5,8 +5,8 @@
 
 #include "base/files.h"
 #include "base/nearest.h"
-#include "platform/substitute.h"
 #include "base/toml_section.h"
+#include "platform/substitute.h"
 
 namespace kforge {
 namespace {
@@ -95,9 +95,11 @@ Profiler read_profiler(TomlSection section) {
     if (!names) section.mistake("argv", "'profiler.argv': " + names.error().message);
     for (const std::string& name : names.value_or(std::vector<std::string>()))
       if (std::ranges::find(known, name) == known.end())
-        section.mistake("argv", fmt::format("'profiler.argv': unknown variable ${{{}}}{}", name, did_you_mean(name, known)));
+        section.mistake("argv", fmt::format("'profiler.argv': unknown variable ${{{}}}{}", name,
+                                            did_you_mean(name, known)));
   }
-  if (profiler.product.find('/') != std::string::npos) section.mistake("product", "'profiler.product' is a plain file name");
+  if (profiler.product.find('/') != std::string::npos)
+    section.mistake("product", "'profiler.product' is a plain file name");
   section.finish();
   return profiler;
 }

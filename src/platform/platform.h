@@ -22,7 +22,8 @@ struct FlagSet {
 struct Compiler {
   std::string name;                // looked up in PATH: "g++"
   std::vector<std::string> flags;  // replaces ${compiler_flags} in argv
-  std::vector<std::string> remarks;  // replaces ${remarks} in a profiler's build_flags: makes it explain itself
+  std::vector<std::string>
+      remarks;  // replaces ${remarks} in a profiler's build_flags: makes it explain itself
 };
 
 // One way to look at a program; src/profile/ runs them in the order of the file.
@@ -32,16 +33,16 @@ struct Profiler {
   std::string gives;              // "facts", "text" or "picture"
   std::string parser;             // who reads what it says: a name from profile/parsers.cc
   std::string when = "always";    // "always", or "asked": only when named, because it is slow
-  // What the command is: "tool" (works on files), "kernel" (runs the program), "attach" (a trusted program that watches
-  // one that runs), "window" (opens a window on a virtual screen).
+  // What the command is: "tool" (works on files), "kernel" (runs the program), "attach" (a trusted program
+  // that watches one that runs), "window" (opens a window on a virtual screen).
   std::string runs = "tool";
-  std::string after;                     // a profiler whose product this one reads; without it this one is left out
-  std::string product;                   // name of the file the command writes; empty: it prints
-  std::string march;                     // flag set of a build of its own; empty: the program's
+  std::string after;    // a profiler whose product this one reads; without it this one is left out
+  std::string product;  // name of the file the command writes; empty: it prints
+  std::string march;    // flag set of a build of its own; empty: the program's
   std::vector<std::string> build_flags;  // added to the compiler line in a build of its own
   int threads = 0;                       // the program runs with; 0: as many as it is timed with
   double timeout_seconds = 30;
-  std::string remedy;                    // what to install
+  std::string remedy;  // what to install
 };
 
 struct Platform {
@@ -96,8 +97,8 @@ inline constexpr std::string_view kBuildVariables[] = {
     "output",          // the artefact
 };
 
-// What may stand in the argv of a profiler, each as ${name}, besides the name of the profiler it comes `after` (the
-// path of that one's product).
+// What may stand in the argv of a profiler, each as ${name}, besides the name of the profiler it comes
+// `after` (the path of that one's product).
 inline constexpr std::string_view kProfilerVariables[] = {
     "artefact",  // the compiled program
     "call",      // the command that calls the program's kernel (several arguments)

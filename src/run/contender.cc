@@ -57,12 +57,18 @@ std::size_t status_bytes(pid_t pid, std::string_view field) {
 
 std::string_view stage_name(std::uint32_t type) {
   switch (type) {
-    case KFORGE_READY: return "start-up";
-    case KFORGE_SETUP: return "set-up";
-    case KFORGE_LOAD: return "loading";
-    case KFORGE_PREPARE: return "prepare";
-    case KFORGE_CALL: return "a call";
-    default: return "the end";
+    case KFORGE_READY:
+      return "start-up";
+    case KFORGE_SETUP:
+      return "set-up";
+    case KFORGE_LOAD:
+      return "loading";
+    case KFORGE_PREPARE:
+      return "prepare";
+    case KFORGE_CALL:
+      return "a call";
+    default:
+      return "the end";
   }
 }
 
@@ -74,7 +80,8 @@ void add_thread_variables(int threads, std::map<std::string, std::string>& env) 
   env["OMP_DYNAMIC"] = "false";
 }
 
-Result<void> send_packet(int socket, const KforgeMessage& header, const void* payload, std::span<const int> fds) {
+Result<void> send_packet(int socket, const KforgeMessage& header, const void* payload,
+                         std::span<const int> fds) {
   iovec parts[2] = {{const_cast<KforgeMessage*>(&header), sizeof header},
                     {const_cast<void*>(payload), header.payload}};
   msghdr message{};
@@ -107,8 +114,8 @@ struct Contender::State {
   // One packet, or nothing when the contender ended or the deadline passed.
   enum class Wait { kMessage, kEnded, kLate };
   Wait receive(Received& received, Clock::time_point deadline);
-  Step<Received> exchange(KforgeMessage message, const void* payload, std::span<const int> fds, milliseconds limit,
-                          CallTime* time);
+  Step<Received> exchange(KforgeMessage message, const void* payload, std::span<const int> fds,
+                          milliseconds limit, CallTime* time);
   Step<Received> await(std::uint32_t stage, milliseconds limit);
   Step<bool> launch(const ContenderSpec& spec, milliseconds load_limit);
   Failure why_ended(std::uint32_t stage);
@@ -156,7 +163,10 @@ bool Contender::State::ends_within(milliseconds limit) {
 
 Failure Contender::State::why_ended(std::uint32_t stage) {
   if (!ends_within(kLastMoments))
-    return Rejected{"protocol", fmt::format("the program cut the harness's own channel during {} and went on running", stage_name(stage)), ""};
+    return Rejected{"protocol",
+                    fmt::format("the program cut the harness's own channel during {} and went on running",
+                                stage_name(stage)),
+                    ""};
   auto exit = process->wait();
   if (!exit) return Crash{fmt::format("ended during {}: {}", stage_name(stage), exit.error().message), ""};
   return describe_exit(*exit, stage_name(stage));
@@ -165,18 +175,22 @@ Failure Contender::State::why_ended(std::uint32_t stage) {
 Step<Received> Contender::State::await(std::uint32_t stage, milliseconds limit) {
   Received received;
   switch (receive(received, Clock::now() + limit)) {
-    case Wait::kEnded: return candidate_failed(why_ended(stage));
+    case Wait::kEnded:
+      return candidate_failed(why_ended(stage));
     case Wait::kLate:
       process->kill();
-      return candidate_failed(Timeout{std::string(stage_name(stage)), static_cast<double>(limit.count()) / 1e3});
-    case Wait::kMessage: break;
+      return candidate_failed(
+          Timeout{std::string(stage_name(stage)), static_cast<double>(limit.count()) / 1e3});
+    case Wait::kMessage:
+      break;
   }
   switch (received.header.type) {
     case KFORGE_READY:
-    case KFORGE_DONE: return received;
+    case KFORGE_DONE:
+      return received;
     case KFORGE_ERROR:
-      return candidate_failed(NoProgram{printable_tail(
-          {reinterpret_cast<const char*>(received.payload.data()), received.payload.size()})});
+      return candidate_failed(NoProgram{
+          printable_tail({reinterpret_cast<const char*>(received.payload.data()), received.payload.size()})});
     case KFORGE_FAULT:
       // A program that reports its death dies of it.
       if (!ends_within(kLastMoments)) return candidate_failed(forged());
@@ -184,7 +198,8 @@ Step<Received> Contender::State::await(std::uint32_t stage, milliseconds limit) 
         KforgeFault fault;
         std::memcpy(&fault, received.payload.data(), sizeof fault);
         auto exit = process->wait();
-        return candidate_failed(describe_fault(fault, argument_names, stage_name(stage), exit ? exit->err : ""));
+        return candidate_failed(
+            describe_fault(fault, argument_names, stage_name(stage), exit ? exit->err : ""));
       }
       [[fallthrough]];
     default:
@@ -210,13 +225,14 @@ bool Contender::State::has_unsolicited() const {
 
 Failure Contender::State::forged() {
   process->kill();
-  return Rejected{"protocol", "the program sent a result message that nobody had asked for: results were forged", ""};
+  return Rejected{"protocol",
+                  "the program sent a result message that nobody had asked for: results were forged", ""};
 }
 
-// One command and its answer. The clock starts before the contender can see the command (it is stopped) and ends
-// when its report arrives; then it is stopped again, before anyone looks at what it did.
-Step<Received> Contender::State::exchange(KforgeMessage message, const void* payload, std::span<const int> fds,
-                                          milliseconds limit, CallTime* time) {
+// One command and its answer. The clock starts before the contender can see the command (it is stopped) and
+// ends when its report arrives; then it is stopped again, before anyone looks at what it did.
+Step<Received> Contender::State::exchange(KforgeMessage message, const void* payload,
+                                          std::span<const int> fds, milliseconds limit, CallTime* time) {
   if (has_unsolicited()) return candidate_failed(forged());
   if (!send_packet(socket.get(), message, payload, fds)) return candidate_failed(why_ended(message.type));
   double cpu_before = cpu_time_ns(process->pid()), waited_before = time ? waited_ns(process->pid()) : 0;
@@ -266,7 +282,8 @@ Step<bool> Contender::State::launch(const ContenderSpec& spec, milliseconds load
 
   KF_STEP(Received ready, await(KFORGE_READY, load_limit));
   if (ready.header.type != KFORGE_READY || ready.header.value != KFORGE_PROTOCOL_VERSION)
-    return fail_with_remedy("build KForge again", fmt::format("contender {} speaks another protocol", spec.name));
+    return fail_with_remedy("build KForge again",
+                            fmt::format("contender {} speaks another protocol", spec.name));
   return true;
 }
 
@@ -279,7 +296,8 @@ Step<std::unique_ptr<Contender>> Contender::start(const ContenderSpec& spec, con
   KF_TRY(state->outputs, TensorMemory::create(inputs.layout, KFORGE_ARENA_OUTPUTS, false));
   KF_STEP([[maybe_unused]] bool ready, state->launch(spec, load_limit));
 
-  std::vector<std::byte> table(2 * sizeof(std::uint32_t) + inputs.layout.rows.size() * sizeof(KforgeArgumentRow));
+  std::vector<std::byte> table(2 * sizeof(std::uint32_t) +
+                               inputs.layout.rows.size() * sizeof(KforgeArgumentRow));
   std::uint32_t counts[2] = {static_cast<std::uint32_t>(inputs.layout.rows.size()), inputs.layout.slots};
   std::memcpy(table.data(), counts, sizeof counts);
   std::memcpy(table.data() + sizeof counts, inputs.layout.rows.data(), table.size() - sizeof counts);
@@ -337,8 +355,8 @@ Step<bool> Contender::finish() {
   if (state_->has_unsolicited()) return candidate_failed(state_->forged());
   int others = state_->process->other_processes();
   if (others > 0)
-    return candidate_failed(
-        Rejected{"after_return", fmt::format("{} process(es) were left running beside the program", others), ""});
+    return candidate_failed(Rejected{
+        "after_return", fmt::format("{} process(es) were left running beside the program", others), ""});
   if (!send_packet(state_->socket.get(), {KFORGE_EXIT, 0, 0, 0}, nullptr, {}))
     return candidate_failed(state_->why_ended(KFORGE_EXIT));
   state_->process->resume();
@@ -346,7 +364,8 @@ Step<bool> Contender::finish() {
     return candidate_failed(Timeout{"release() or exit", static_cast<double>(kExitLimit.count()) / 1e3});
   KF_TRY(SandboxExit exit, state_->process->wait());
   if (exit.left_processes)
-    return candidate_failed(Rejected{"after_return", "processes were left running when the program ended", ""});
+    return candidate_failed(
+        Rejected{"after_return", "processes were left running when the program ended", ""});
   if (exit.exit_code == 0 && exit.signal == 0 && !exit.wall_exceeded) return true;
   return candidate_failed(describe_exit(exit, "release() or exit"));
 }

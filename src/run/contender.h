@@ -17,14 +17,14 @@ namespace kforge {
 
 // How to start a contender. Baselines (trusted) use SandboxTier::kNone.
 struct ContenderSpec {
-  std::string name;                             // "candidate", "onednn", ...
-  std::vector<std::string> argv;                // absolute program; speaks the protocol on fd 3
+  std::string name;               // "candidate", "onednn", ...
+  std::vector<std::string> argv;  // absolute program; speaks the protocol on fd 3
   std::vector<std::filesystem::path> readable;
   std::filesystem::path writable;
-  std::map<std::string, std::string> env;       // complete, but for the thread variables, which start() adds
+  std::map<std::string, std::string> env;  // complete, but for the thread variables, which start() adds
   SandboxProfile profile = SandboxProfile::kNative;
   SandboxTier tier = SandboxTier::kNone;
-  std::vector<int> extra_fds;                   // inherited as 4, 5, ...
+  std::vector<int> extra_fds;  // inherited as 4, 5, ...
   int threads = 1;
   std::vector<int> cpus;
   SandboxLimits limits;
@@ -49,7 +49,8 @@ class Contender {
   // Starts the program, hands it the memory and lets it load the candidate. The params may be filled later:
   // prepare() is not called yet.
   static Step<std::unique_ptr<Contender>> start(const ContenderSpec& spec, const BoundTask& task,
-                                                const InputMemory& inputs, std::chrono::milliseconds load_limit);
+                                                const InputMemory& inputs,
+                                                std::chrono::milliseconds load_limit);
   ~Contender();
 
   const std::string& name() const;
@@ -61,8 +62,10 @@ class Contender {
   // Runs the task once for each slot listed; when it returns, the contender is stopped.
   Step<CallTime> call(const std::vector<std::uint32_t>& slots, std::chrono::milliseconds limit);
   // A process of the same program that loads nothing, for echo() alone.
-  static Result<std::unique_ptr<Contender>> start_idle(const ContenderSpec& spec, std::chrono::milliseconds limit);
-  // The wall time of a message and its answer with no work between: part of every call's time, and not the kernel's.
+  static Result<std::unique_ptr<Contender>> start_idle(const ContenderSpec& spec,
+                                                       std::chrono::milliseconds limit);
+  // The wall time of a message and its answer with no work between: part of every call's time, and not the
+  // kernel's.
   Result<double> echo_ns();
   // Lets its threads go on without a command for a while: an honest one has nothing left to do.
   void linger(std::chrono::milliseconds duration);

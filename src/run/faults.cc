@@ -24,25 +24,36 @@ std::string place_text(const KforgeFault& fault, const std::vector<std::string>&
   bool known = fault.argument >= 0 && static_cast<std::size_t>(fault.argument) < names.size();
   std::string tensor = known ? names[static_cast<std::size_t>(fault.argument)] : "a tensor";
   switch (fault.place) {
-    case KFORGE_FAULT_IN_TENSOR: return fmt::format("wrote to {}, which is read-only", tensor);
-    case KFORGE_FAULT_BEFORE_TENSOR: return fmt::format("touched memory before the start of {}", tensor);
-    case KFORGE_FAULT_AFTER_TENSOR: return fmt::format("touched memory past the end of {}", tensor);
-    case KFORGE_FAULT_NULL: return fmt::format("used a null pointer (address {:#x})", fault.address);
-    case KFORGE_FAULT_STACK: return "the stack overflowed (large arrays belong on the heap)";
-    default: break;
+    case KFORGE_FAULT_IN_TENSOR:
+      return fmt::format("wrote to {}, which is read-only", tensor);
+    case KFORGE_FAULT_BEFORE_TENSOR:
+      return fmt::format("touched memory before the start of {}", tensor);
+    case KFORGE_FAULT_AFTER_TENSOR:
+      return fmt::format("touched memory past the end of {}", tensor);
+    case KFORGE_FAULT_NULL:
+      return fmt::format("used a null pointer (address {:#x})", fault.address);
+    case KFORGE_FAULT_STACK:
+      return "the stack overflowed (large arrays belong on the heap)";
+    default:
+      break;
   }
   switch (fault.signal) {
-    case SIGILL: return "executed an instruction this machine does not have";
-    case SIGFPE: return "integer division by zero or overflow";
-    case SIGABRT: return "abort() was called (a failed assertion, an uncaught exception or heap corruption)";
-    default: return fmt::format("address {:#x}", fault.address);
+    case SIGILL:
+      return "executed an instruction this machine does not have";
+    case SIGFPE:
+      return "integer division by zero or overflow";
+    case SIGABRT:
+      return "abort() was called (a failed assertion, an uncaught exception or heap corruption)";
+    default:
+      return fmt::format("address {:#x}", fault.address);
   }
 }
 
 std::string frames_text(const KforgeFault& fault) {
   std::string text;
   for (std::uint32_t i = 0; i < fault.frame_count && i < 8; ++i)
-    if (fault.frames[i] != 0) text += fmt::format("{}{:#x}", text.empty() ? " at kernel.so+" : " <- +", fault.frames[i]);
+    if (fault.frames[i] != 0)
+      text += fmt::format("{}{:#x}", text.empty() ? " at kernel.so+" : " <- +", fault.frames[i]);
   return text;
 }
 
@@ -56,8 +67,8 @@ Failure describe_fault(const KforgeFault& fault, const std::vector<std::string>&
                                 syscall_name(fault.syscall), stage),
                     fmt::format("{{\"syscall\":{}}}", fault.syscall)};
   }
-  return Crash{fmt::format("{} during {}: {}{}", signal_name(fault.signal), stage, place_text(fault, argument_names),
-                           frames_text(fault)),
+  return Crash{fmt::format("{} during {}: {}{}", signal_name(fault.signal), stage,
+                           place_text(fault, argument_names), frames_text(fault)),
                printable_tail(stderr_text)};
 }
 
@@ -65,12 +76,17 @@ Failure describe_exit(const SandboxExit& exit, std::string_view stage) {
   std::string tail = printable_tail(exit.err);
   if (exit.wall_exceeded) return Timeout{std::string(stage), 0};
   if (exit.signal == SIGSYS)
-    return Rejected{"sandbox", fmt::format("the program made a system call during {} that the sandbox forbids", stage), ""};
+    return Rejected{"sandbox",
+                    fmt::format("the program made a system call during {} that the sandbox forbids", stage),
+                    ""};
   if (exit.signal == SIGKILL)
-    return Crash{fmt::format("SIGKILL during {}: it used more memory than allowed, or was killed from outside", stage), tail};
+    return Crash{
+        fmt::format("SIGKILL during {}: it used more memory than allowed, or was killed from outside", stage),
+        tail};
   if (exit.signal == SIGXCPU) return Timeout{std::string(stage), 0};
   if (exit.signal != 0) return Crash{fmt::format("{} during {}", signal_name(exit.signal), stage), tail};
-  return Crash{fmt::format("the program ended itself during {} with exit code {} instead of returning", stage, exit.exit_code),
+  return Crash{fmt::format("the program ended itself during {} with exit code {} instead of returning", stage,
+                           exit.exit_code),
                tail};
 }
 

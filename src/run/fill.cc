@@ -21,7 +21,8 @@ void fill_inputs(const BoundTask& task, const InputMemory& memory, InputChoice c
   }
 }
 
-void reset_outputs(const BoundTask& task, const TensorMemory& outputs, InputChoice choice, std::uint32_t slot) {
+void reset_outputs(const BoundTask& task, const TensorMemory& outputs, InputChoice choice,
+                   std::uint32_t slot) {
   for (std::size_t a = 0; a < task.arguments.size(); ++a) {
     const BoundArgument& argument = task.arguments[a];
     if (argument.role == Role::kOutput) {
@@ -35,7 +36,8 @@ void reset_outputs(const BoundTask& task, const TensorMemory& outputs, InputChoi
   }
 }
 
-void disturb_inputs(const BoundTask& task, const InputMemory& memory, std::uint64_t seed, std::uint32_t slot) {
+void disturb_inputs(const BoundTask& task, const InputMemory& memory, std::uint64_t seed,
+                    std::uint32_t slot) {
   for (std::size_t a = 0; a < task.arguments.size(); ++a) {
     const BoundArgument& argument = task.arguments[a];
     if (argument.role != Role::kInput) continue;

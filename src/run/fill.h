@@ -20,6 +20,7 @@ void fill_inputs(const BoundTask& task, const InputMemory& memory, InputChoice c
 // A few elements of each input of a slot get other values: nearly the same input, and with another result.
 void disturb_inputs(const BoundTask& task, const InputMemory& memory, std::uint64_t seed, std::uint32_t slot);
 // The outputs of one slot poisoned, its inouts restored, canaries set.
-void reset_outputs(const BoundTask& task, const TensorMemory& outputs, InputChoice choice, std::uint32_t slot);
+void reset_outputs(const BoundTask& task, const TensorMemory& outputs, InputChoice choice,
+                   std::uint32_t slot);
 
 }  // namespace kforge

@@ -7,7 +7,8 @@ Result<NativeProgram> stage_native(std::string name, const fs::path& artefact, S
   KF_TRY(program.staged, TempDir::create(0755));
   KF_TRY(fs::path runner, helper_program("kforge-runner"));
   // Copies: the unprivileged uid can read neither KForge's home nor, perhaps, the folder of its binaries.
-  fs::path runner_copy = program.staged.path() / "kforge-runner", library = program.staged.path() / "kernel.so";
+  fs::path runner_copy = program.staged.path() / "kforge-runner",
+           library = program.staged.path() / "kernel.so";
   for (const auto& [from, to] : {std::pair{runner, runner_copy}, std::pair{artefact, library}}) {
     std::error_code error;
     fs::copy_file(from, to, error);

@@ -17,10 +17,13 @@ std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1
 
 KforgeArena arena_of(Role role) {
   switch (role) {
-    case Role::kParam: return KFORGE_ARENA_PARAMS;
-    case Role::kInput: return KFORGE_ARENA_INPUTS;
+    case Role::kParam:
+      return KFORGE_ARENA_PARAMS;
+    case Role::kInput:
+      return KFORGE_ARENA_INPUTS;
     case Role::kInout:
-    case Role::kOutput: return KFORGE_ARENA_OUTPUTS;
+    case Role::kOutput:
+      return KFORGE_ARENA_OUTPUTS;
   }
   return KFORGE_ARENA_OUTPUTS;
 }
@@ -41,11 +44,16 @@ KforgeArgumentRow place(const BoundArgument& argument) {
 // The poison of an element of `size` bytes as a 64-bit word that repeats it.
 std::uint64_t poison_word(DType dtype, std::uint64_t seed) {
   switch (dtype) {
-    case DType::kFloat32: return 0x7fb0'5eed'7fb0'5eedull;
-    case DType::kFloat64: return 0x7ff4'5eed'5eed'5eedull;
-    case DType::kFloat16: return 0x7d5e'7d5e'7d5e'7d5eull;
-    case DType::kBFloat16: return 0x7fa5'7fa5'7fa5'7fa5ull;
-    default: break;
+    case DType::kFloat32:
+      return 0x7fb0'5eed'7fb0'5eedull;
+    case DType::kFloat64:
+      return 0x7ff4'5eed'5eed'5eedull;
+    case DType::kFloat16:
+      return 0x7d5e'7d5e'7d5e'7d5eull;
+    case DType::kBFloat16:
+      return 0x7fa5'7fa5'7fa5'7fa5ull;
+    default:
+      break;
   }
   std::uint64_t byte = 0x80 | (seed & 0x7f);
   std::uint64_t word = byte * 0x0101'0101'0101'0101ull;

@@ -1,6 +1,6 @@
-// The shared memory through which tensors travel: params and inputs sealed against contenders and shared by all
-// of them, outputs and inouts writable and private to one contender. Every instance of a tensor lies between
-// canaries and guard pages (the layout is described in runner/protocol.h).
+// The shared memory through which tensors travel: params and inputs sealed against contenders and shared by
+// all of them, outputs and inouts writable and private to one contender. Every instance of a tensor lies
+// between canaries and guard pages (the layout is described in runner/protocol.h).
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,8 @@ class TensorMemory {
   std::span<std::byte> tensor(std::size_t argument, std::uint32_t slot) const;
   // Everything around the data of one instance gets the canary pattern.
   void set_canaries(std::size_t argument, std::uint32_t slot) const;
-  // Distance in bytes from the tensor to the first touched canary: negative before it, positive after its end.
+  // Distance in bytes from the tensor to the first touched canary: negative before it, positive after its
+  // end.
   std::optional<std::int64_t> broken_canary(std::size_t argument, std::uint32_t slot) const;
 
  private:

@@ -81,7 +81,8 @@ TEST(TensorMemory, PoisonIsNotANumberAndIsCounted) {
 }
 
 TEST(TensorMemory, PoisonOfEveryTypeIsCountedWhole) {
-  for (DType dtype : {DType::kFloat16, DType::kBFloat16, DType::kFloat64, DType::kInt8, DType::kInt32, DType::kInt64, DType::kBool}) {
+  for (DType dtype : {DType::kFloat16, DType::kBFloat16, DType::kFloat64, DType::kInt8, DType::kInt32,
+                      DType::kInt64, DType::kBool}) {
     std::vector<std::byte> data(size_of(dtype) * 13);
     poison(dtype, 42, data);
     EXPECT_EQ(count_poison(dtype, 42, data), 13) << name_of(dtype);

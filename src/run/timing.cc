@@ -13,12 +13,15 @@ using Clock = std::chrono::steady_clock;
 constexpr double kLongestMessage = 200e3;  // longer ones were delayed by something else
 constexpr std::size_t kSlotMemory = std::size_t{1} << 30;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // One batch of one contender: outputs reset, cores warm, one timed call message.
 void take_sample(const BoundTask& task, TimedContender& timed, const RoundPlan& plan, std::uint32_t batch,
                  const TimingOptions& options) {
-  for (std::uint32_t slot : plan.order) reset_outputs(task, timed.contender->outputs(), plan.choices[slot], slot);
+  for (std::uint32_t slot : plan.order)
+    reset_outputs(task, timed.contender->outputs(), plan.choices[slot], slot);
   auto spin_start = Clock::now();
   spin_cores(options.cpus, options.spin, options.cold ? options.evict_bytes : 0);
   timed.spin_ns += seconds_since(spin_start) * 1e9;
@@ -40,11 +43,13 @@ void take_sample(const BoundTask& task, TimedContender& timed, const RoundPlan& 
   timed.spent_ns += t.parent_ns;
   // Never less than the program itself says it took.
   double ns = std::max(t.parent_ns - message_ns, std::min(t.claimed_ns, t.parent_ns));
-  timed.samples.push_back({ns / batch, t.claimed_ns, t.parent_ns, t.cpu_ns, message_ns, t.delay_ns, steal_ticks() != steal});
+  timed.samples.push_back(
+      {ns / batch, t.claimed_ns, t.parent_ns, t.cpu_ns, message_ns, t.delay_ns, steal_ticks() != steal});
 }
 
 // Two calls tell how many make a batch; they also warm what is warmed once per process.
-void choose_batch(const BoundTask& task, TimedContender& timed, const RoundPlan& plan, const TimingOptions& options) {
+void choose_batch(const BoundTask& task, TimedContender& timed, const RoundPlan& plan,
+                  const TimingOptions& options) {
   TimingOptions quick = options;
   quick.spin = std::chrono::milliseconds(2);
   quick.cold = false;
@@ -64,8 +69,9 @@ std::uint32_t slots_for(const BoundTask& task, double floor_ns, double batch_ns)
   return static_cast<std::uint32_t>(std::clamp(std::min(wanted, room), 1.0, 256.0));
 }
 
-Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs, std::vector<TimedContender>& contenders,
-                             const TimingOptions& options, const TimingHooks& hooks) {
+Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs,
+                             std::vector<TimedContender>& contenders, const TimingOptions& options,
+                             const TimingHooks& hooks) {
   RoundPlan plan = hooks.plan(-1);
   if (options.refill) fill_inputs(task, inputs, plan.choices[plan.order[0]], plan.order[0]);
   for (TimedContender& timed : contenders) choose_batch(task, timed, plan, options);

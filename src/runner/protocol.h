@@ -1,6 +1,6 @@
-// What the trusted parent and a contender say to each other. A contender is any program that computes a task on
-// request: the runner with a candidate in it (sandboxed), or a baseline (onednn, onnxruntime, torch). All speak
-// this, so that every gate and every clock treats them alike.
+// What the trusted parent and a contender say to each other. A contender is any program that computes a task
+// on request: the runner with a candidate in it (sandboxed), or a baseline (onednn, onnxruntime, torch). All
+// speak this, so that every gate and every clock treats them alike.
 //
 // Channel: one AF_UNIX SOCK_SEQPACKET socket, inherited as file descriptor 3. Every message is one packet: a
 // Message header, then `payload` bytes. All fields little-endian, natural alignment. Python speaks it too
@@ -10,9 +10,11 @@
 //                                          kReady      (after start-up; value = protocol version)
 //   kSetup  + table rows, + 3 fds     ->               maps the arenas
 //                                          kDone       (value = 0) or kError + text
-//   kLoad                             ->               loads the candidate (dlopen; static initialisers run here)
+//   kLoad                             ->               loads the candidate (dlopen; static initialisers run
+//   here)
 //                                          kDone       (value = flags, see below) or kError + text
-//   kPrepare                          ->               calls prepare(params), again after release when repeated
+//   kPrepare                          ->               calls prepare(params), again after release when
+//   repeated
 //                                          kDone       (nanoseconds)
 //   kCall   + slot numbers (uint32)   ->               runs the task once for each slot listed, in that order
 //                                          kDone       (nanoseconds by the contender's own clock: a claim)
@@ -23,11 +25,12 @@
 // stopped the instant it says kDone.
 //
 // Arenas: three shared-memory files (fds of kSetup, in this order): params (sealed against writing), inputs
-// (sealed against writing), outputs (outputs and inouts, writable). Each tensor instance occupies whole pages of
-// its arena. The data starts 64-byte aligned and as late as it can: data rounded up to 64 bytes ends exactly where
-// the last page ends, so that the guard page follows at once; what lies before the data in its first page and
-// the tail after it is canary, checked by the parent. A contender maps each instance between two PROT_NONE pages;
-// slot s of argument a lies at row.offset + s * row.stride (params have one slot, stride 0).
+// (sealed against writing), outputs (outputs and inouts, writable). Each tensor instance occupies whole pages
+// of its arena. The data starts 64-byte aligned and as late as it can: data rounded up to 64 bytes ends
+// exactly where the last page ends, so that the guard page follows at once; what lies before the data in its
+// first page and the tail after it is canary, checked by the parent. A contender maps each instance between
+// two PROT_NONE pages; slot s of argument a lies at row.offset + s * row.stride (params have one slot, stride
+// 0).
 #ifndef KFORGE_RUNNER_PROTOCOL_H_
 #define KFORGE_RUNNER_PROTOCOL_H_
 
@@ -66,34 +69,34 @@ typedef struct KforgeMessage {
 // kSetup's payload: uint32 argument count, uint32 slot count, then one row per argument in C order.
 typedef struct KforgeArgumentRow {
   uint32_t arena;
-  uint32_t is_param;    // goes to prepare() where there is one
-  uint64_t offset;      // of the first page of slot 0 in its arena; a multiple of the page size
-  uint64_t stride;      // between slots; a multiple of the page size
-  uint64_t pages_bytes; // whole pages of one instance
-  uint64_t data_offset; // of the first element from the first page
-  uint64_t data_bytes;  // of the tensor itself, without the canary tail
+  uint32_t is_param;     // goes to prepare() where there is one
+  uint64_t offset;       // of the first page of slot 0 in its arena; a multiple of the page size
+  uint64_t stride;       // between slots; a multiple of the page size
+  uint64_t pages_bytes;  // whole pages of one instance
+  uint64_t data_offset;  // of the first element from the first page
+  uint64_t data_bytes;   // of the tensor itself, without the canary tail
 } KforgeArgumentRow;
 
 enum KforgeFaultPlace {
   KFORGE_FAULT_UNKNOWN = 0,
-  KFORGE_FAULT_IN_TENSOR = 1,     // a write to a read-only tensor
-  KFORGE_FAULT_BEFORE_TENSOR = 2, // guard page before it
-  KFORGE_FAULT_AFTER_TENSOR = 3,  // guard page after it
-  KFORGE_FAULT_NULL = 4,          // first 64 KiB of the address space
-  KFORGE_FAULT_STACK = 5,         // near the stack pointer: overflow
+  KFORGE_FAULT_IN_TENSOR = 1,      // a write to a read-only tensor
+  KFORGE_FAULT_BEFORE_TENSOR = 2,  // guard page before it
+  KFORGE_FAULT_AFTER_TENSOR = 3,   // guard page after it
+  KFORGE_FAULT_NULL = 4,           // first 64 KiB of the address space
+  KFORGE_FAULT_STACK = 5,          // near the stack pointer: overflow
 };
 
 typedef struct KforgeFault {
-  int32_t signal;       // SIGSYS: `syscall` says which call the sandbox refused
-  int32_t code;         // si_code
-  uint64_t address;     // si_addr
-  int32_t place;        // KforgeFaultPlace
-  int32_t argument;     // index of the tensor, or -1
+  int32_t signal;    // SIGSYS: `syscall` says which call the sandbox refused
+  int32_t code;      // si_code
+  uint64_t address;  // si_addr
+  int32_t place;     // KforgeFaultPlace
+  int32_t argument;  // index of the tensor, or -1
   int32_t syscall;
-  int32_t stage;        // the message type being served (KFORGE_LOAD, KFORGE_CALL, ...)
-  uint32_t slot;        // of the call under way
+  int32_t stage;  // the message type being served (KFORGE_LOAD, KFORGE_CALL, ...)
+  uint32_t slot;  // of the call under way
   uint32_t frame_count;
-  uint64_t frames[8];   // return addresses relative to the candidate's load address, 0 where outside it
+  uint64_t frames[8];  // return addresses relative to the candidate's load address, 0 where outside it
 } KforgeFault;
 
 #endif  // KFORGE_RUNNER_PROTOCOL_H_

@@ -31,7 +31,8 @@ enum class SandboxProfile : std::uint8_t {
   kCompile,  // exec and fork, write in `writable`; no network
   kNative,   // the runner: it installs load_filter() before, and run_filter() after loading the candidate
   kDriver,   // executable memory and threads allowed (JIT drivers, qemu, commands), no network
-  kDesktop,  // a tool with a window on a virtual screen: as kDriver, and sockets of its own namespace (bubblewrap only)
+  kDesktop,  // a tool with a window on a virtual screen: as kDriver, and sockets of its own namespace
+             // (bubblewrap only)
 };
 std::string_view name_of(SandboxProfile profile);
 

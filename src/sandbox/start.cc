@@ -122,8 +122,8 @@ Result<LaunchPlan> plan_head(const SandboxSpec& spec, SandboxTier tier) {
   head.has_filter = confined;
   head.drop_privileges = drops_privileges(tier);
   head.limit_processes = confined;
-  // A candidate is one process that cannot make others: its own limits say all that a group could, and joining a
-  // group waits up to 20 ms for the kernel.
+  // A candidate is one process that cannot make others: its own limits say all that a group could, and
+  // joining a group waits up to 20 ms for the kernel.
   head.use_cgroup = confined && spec.profile != SandboxProfile::kNative;
   head.own_proc = spec.profile != SandboxProfile::kNative;
   head.memory_bytes = spec.limits.memory_bytes;

@@ -17,8 +17,9 @@ constexpr auto kFresh = std::chrono::minutes(10);
 std::string circumstances() {
   Hasher hasher;
   hasher.add(std::to_string(::getuid()));
-  for (const char* setting : {"/proc/sys/kernel/random/boot_id", "/proc/sys/kernel/unprivileged_userns_clone",
-                              "/proc/sys/user/max_user_namespaces", "/proc/self/status", "/sys/kernel/security/lsm"}) {
+  for (const char* setting :
+       {"/proc/sys/kernel/random/boot_id", "/proc/sys/kernel/unprivileged_userns_clone",
+        "/proc/sys/user/max_user_namespaces", "/proc/self/status", "/sys/kernel/security/lsm"}) {
     auto text = read_file(setting, 1 << 16);
     if (!text) continue;
     // Of the process's own state only what confines it: filters, capabilities.
@@ -34,7 +35,8 @@ std::string circumstances() {
   auto launcher = helper_program("kforge-launch");
   for (const fs::path& program : {fs::path("/usr/bin/bwrap"), launcher ? *launcher : fs::path()}) {
     struct stat info {};
-    if (::stat(program.c_str(), &info) == 0) hasher.add(fmt::format("{} {}", info.st_size, info.st_mtim.tv_sec));
+    if (::stat(program.c_str(), &info) == 0)
+      hasher.add(fmt::format("{} {}", info.st_size, info.st_mtim.tv_sec));
   }
   return hasher.hex();
 }
@@ -65,7 +67,8 @@ void remember_tier(SandboxTier tier) {
   auto file = memory_file();
   std::error_code error;
   if (file) fs::create_directories(file->parent_path(), error);
-  if (file && !error) (void)write_file_atomic(*file, fmt::format("{} {}", circumstances(), name_of(tier)), 0600);
+  if (file && !error)
+    (void)write_file_atomic(*file, fmt::format("{} {}", circumstances(), name_of(tier)), 0600);
 }
 
 }  // namespace kforge

@@ -1,5 +1,6 @@
-// Trying a tier starts a sandbox for nothing, which costs more than all else that happens before a first check. What
-// was found a few minutes ago, by this user, with the same programs and settings, is taken as found.
+// Trying a tier starts a sandbox for nothing, which costs more than all else that happens before a first
+// check. What was found a few minutes ago, by this user, with the same programs and settings, is taken as
+// found.
 #pragma once
 
 #include <optional>

@@ -38,7 +38,8 @@ Result<ContractionSchedule> schedule_of(const Problem& problem, const TakenContr
                                         const Schedule& schedule) {
   const auto given = schedule.contractions.find(taken.tensor);
   if (given != schedule.contractions.end()) return contraction_schedule_from_json(given->second);
-  // Tile instructions are a move of the search, taken when they were seen to be right and faster: never a first guess.
+  // Tile instructions are a move of the search, taken when they were seen to be right and faster: never a
+  // first guess.
   Machine plain = problem.machine;
   plain.features.erase("amx");
   return first_schedule(taken, plain, problem.threads, problem.precision);

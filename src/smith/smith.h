@@ -55,8 +55,8 @@ struct Design {
 struct Move {
   std::string name;  // "stream_stores y"
   std::string tag;   // as the rule analyst's: "vectorize", "tile", "parallelize", "unroll",
-                    // "streaming_stores", "fuse", "pack", "precision", "split_reduction", "reorder"
-  std::string why;  // one line: what it may gain
+                     // "streaming_stores", "fuse", "pack", "precision", "split_reduction", "reorder"
+  std::string why;   // one line: what it may gain
   std::string schedule;
 };
 

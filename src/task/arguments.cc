@@ -23,9 +23,11 @@ class Builder {
     for (const Value& output : graph_.outputs) {
       if (written_.contains(output.name)) continue;
       if (output.type.dtype == DType::kString) return fail("output '{}' is a string tensor", output.name);
-      arguments_.push_back({output.name, make_c_name(output.name, taken_), {}, Role::kOutput, output.type, {}});
+      arguments_.push_back(
+          {output.name, make_c_name(output.name, taken_), {}, Role::kOutput, output.type, {}});
     }
-    if (std::ranges::none_of(arguments_, [](const Argument& a) { return a.role == Role::kOutput || a.role == Role::kInout; }))
+    if (std::ranges::none_of(
+            arguments_, [](const Argument& a) { return a.role == Role::kOutput || a.role == Role::kInout; }))
       return fail("the graph has no outputs");
     return std::move(arguments_);
   }
@@ -34,7 +36,8 @@ class Builder {
   Result<void> add(const std::string& name, const TensorType& type, Role role, bool has_values) {
     Argument argument{name, make_c_name(name, taken_), {}, role, type, {}};
     if (has_values) argument.distribution.kind = Distribution::Kind::kFixed, argument.stated = true;
-    if (type.dtype == DType::kString) return fail("'{}' is a string tensor, which a kernel cannot take", name);
+    if (type.dtype == DType::kString)
+      return fail("'{}' is a string tensor, which a kernel cannot take", name);
     if (auto found = file_.tensors.find(name); found != file_.tensors.end()) {
       described_.insert(name);
       KF_TRY_VOID(apply(found->second, argument, has_values));
@@ -66,8 +69,8 @@ class Builder {
     if (output == graph_.outputs.end())
       return fail("tensor '{}': the graph has no output '{}'", argument.name, name);
     if (output->type.dtype != argument.type.dtype || output->type.dims.size() != argument.type.dims.size())
-      return fail("tensor '{}' is {} but its new value '{}' is {}", argument.name, to_string(argument.type), name,
-                  to_string(output->type));
+      return fail("tensor '{}' is {} but its new value '{}' is {}", argument.name, to_string(argument.type),
+                  name, to_string(output->type));
     if (!written_.insert(name).second) return fail("output '{}' is the new value of two tensors", name);
     argument.output = name;
     return {};

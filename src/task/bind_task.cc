@@ -14,18 +14,21 @@
 namespace kforge {
 namespace {
 
-Result<double> bound_value(double number, const std::string& symbol, const std::map<std::string, std::int64_t>& dims) {
+Result<double> bound_value(double number, const std::string& symbol,
+                           const std::map<std::string, std::int64_t>& dims) {
   if (symbol.empty()) return number;
   auto found = dims.find(symbol);
   if (found == dims.end()) return fail("the dimension '{}' has no value", symbol);
   return static_cast<double>(found->second);
 }
 
-Result<Distribution> bind_distribution(const Argument& argument, const BoundArgument& bound, const BoundTask& task) {
+Result<Distribution> bind_distribution(const Argument& argument, const BoundArgument& bound,
+                                       const BoundTask& task) {
   if (!argument.stated) return guess_distribution(task.graph, argument.name, bound.dtype, bound.role);
   Distribution out = argument.distribution;
   if (out.any_index) {
-    if (bound.index_limit == 0) return fail("'{}' indexes nothing: write integer(a, b) with bounds", argument.name);
+    if (bound.index_limit == 0)
+      return fail("'{}' indexes nothing: write integer(a, b) with bounds", argument.name);
     out.any_index = false;
     out.b = static_cast<double>(bound.index_limit);
   }
@@ -34,17 +37,20 @@ Result<Distribution> bind_distribution(const Argument& argument, const BoundArgu
   if (out.kind == Distribution::Kind::kInteger && !(out.a < out.b))
     return fail("'{}': integer({:g}, {:g}) is empty", argument.name, out.a, out.b);
   // An index past the end would make every kernel crash: the task is wrong, not the kernel.
-  if (out.kind == Distribution::Kind::kInteger && bound.index_limit > 0 && out.b > static_cast<double>(bound.index_limit))
-    return fail("'{}' takes values up to {:g} but indexes a dimension of {}", argument.name, out.b - 1, bound.index_limit);
+  if (out.kind == Distribution::Kind::kInteger && bound.index_limit > 0 &&
+      out.b > static_cast<double>(bound.index_limit))
+    return fail("'{}' takes values up to {:g} but indexes a dimension of {}", argument.name, out.b - 1,
+                bound.index_limit);
   return out;
 }
 
 Result<BoundArgument> bind_argument(const Argument& argument, const BoundTask& task) {
-  BoundArgument bound{argument.name, argument.c_name, argument.output, argument.role, argument.type.dtype, {}, {}};
+  BoundArgument bound{
+      argument.name, argument.c_name, argument.output, argument.role, argument.type.dtype, {}, {}};
   bound.shape = task.graph.types.at(argument.name).shape();
   if (argument.role == Role::kInout && task.graph.types.at(argument.output).shape() != bound.shape)
-    return fail("'{}' is {} but its new value '{}' is {}", argument.name, to_string(bound.shape), argument.output,
-                to_string(task.graph.types.at(argument.output).shape()));
+    return fail("'{}' is {} but its new value '{}' is {}", argument.name, to_string(bound.shape),
+                argument.output, to_string(task.graph.types.at(argument.output).shape()));
   if (argument.role == Role::kOutput) return bound;
   if (!is_float(bound.dtype)) bound.index_limit = index_limit_of(task.graph, argument.name);
   KF_TRY(bound.distribution, bind_distribution(argument, bound, task));
@@ -109,7 +115,8 @@ Result<BoundTask> bind_task(const Task& task, std::string_view shape_set, std::s
     return fail("task '{}' has no shape set '{}'; it has {}", task.name, shape_set, fmt::join(sets, ", "));
   }
   if (case_index >= found->second.size())
-    return fail("shape set '{}' of task '{}' has {} cases, no case {}", shape_set, task.name, found->second.size(), case_index);
+    return fail("shape set '{}' of task '{}' has {} cases, no case {}", shape_set, task.name,
+                found->second.size(), case_index);
   return bind_case(task, found->first, found->second[case_index]);
 }
 
@@ -128,10 +135,11 @@ bool has_named_extent(const Task& task, const std::map<std::string, std::int64_t
 Result<BoundTask> bind_hidden_shape(const Task& task, std::uint64_t seed) {
   const ShapeCase* small = first_case(task, "small");
   const ShapeCase* odd = first_case(task, "odd");
-  if (!small || !odd) return fail("task '{}' needs the shape sets small and odd for a hidden shape", task.name);
+  if (!small || !odd)
+    return fail("task '{}' needs the shape sets small and odd for a hidden shape", task.name);
   if (small->dims.empty()) return fail("task '{}' has only one shape", task.name);
-  // Not every mixture fits the graph (heads must divide a width, ...). Early attempts change every dimension, later
-  // ones fewer, starting from a shape that is known to fit.
+  // Not every mixture fits the graph (heads must divide a width, ...). Early attempts change every dimension,
+  // later ones fewer, starting from a shape that is known to fit.
   RandomBits random(seed, 0x68696464656eULL);
   constexpr std::uint64_t kAttempts = 96;
   std::string reason = "none differs from the named ones";

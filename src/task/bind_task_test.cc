@@ -11,11 +11,13 @@ namespace {
 using testing::HasSubstr;
 using Kind = Distribution::Kind;
 
-#define SHAPES(dims) "description = \"d\"\n[shapes]\nbench = { " dims " }\nsmall = { " dims " }\nodd = { " dims " }\n"
+#define SHAPES(dims) \
+  "description = \"d\"\n[shapes]\nbench = { " dims " }\nsmall = { " dims " }\nodd = { " dims " }\n"
 
 TEST(BindTask, WeightsAreScaledByWhatIsSummed) {
-  ScratchTask scratch(SHAPES("B = 2, K = 64, N = 3") "[tensors.w]\nrole = \"param\"\n[tensors.b]\nrole = \"param\"\n",
-                      "g (float[B, K] x, float[N, K] w, float[N] b) => (float[B, N] y) { y = Gemm <transB = 1> (x, w, b) }");
+  ScratchTask scratch(
+      SHAPES("B = 2, K = 64, N = 3") "[tensors.w]\nrole = \"param\"\n[tensors.b]\nrole = \"param\"\n",
+      "g (float[B, K] x, float[N, K] w, float[N] b) => (float[B, N] y) { y = Gemm <transB = 1> (x, w, b) }");
   BoundTask bound = scratch.bind();
   EXPECT_EQ(bound.arguments[0].distribution.kind, Kind::kUniform);
   EXPECT_EQ(bound.arguments[1].distribution.kind, Kind::kNormal);
@@ -26,7 +28,8 @@ TEST(BindTask, WeightsAreScaledByWhatIsSummed) {
 
 TEST(BindTask, ConvolutionAndNormalisation) {
   ScratchTask scratch(SHAPES("N = 1") "[tensors.w]\nrole = \"param\"\n",
-                      "g (float[N, 4, 8, 8] x, float[6, 4, 3, 3] w, float[6] s, float[6] b, float[6] m, float[6] v) => (float[N, 6, H, W] y)"
+                      "g (float[N, 4, 8, 8] x, float[6, 4, 3, 3] w, float[6] s, float[6] b, float[6] m, "
+                      "float[6] v) => (float[N, 6, H, W] y)"
                       "{ c = Conv(x, w) y = BatchNormalization(c, s, b, m, v) }");
   BoundTask bound = scratch.bind();
   EXPECT_DOUBLE_EQ(bound.arguments[1].distribution.b, 1 / std::sqrt(36.0));
@@ -58,14 +61,22 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         IndexCase{"g (float[7, 3] t, int64[B] i) => (float[B, 3] y) { y = Gather(t, i) }", 7},
         IndexCase{"g (float[7, 3] t, int64[B] i) => (float[7, B] y) { y = Gather <axis = -1> (t, i) }", 3},
-        IndexCase{"g (float[7, 3] t, int32[B] i) => (float[B, 3] y) { j = Cast <to = 7> (i) y = Gather(t, j) }", 7},
+        IndexCase{
+            "g (float[7, 3] t, int32[B] i) => (float[B, 3] y) { j = Cast <to = 7> (i) y = Gather(t, j) }", 7},
         IndexCase{"g (float[B, 5] x, int64[B] i) => (float y) { y = SoftmaxCrossEntropyLoss(x, i) }", 5},
         IndexCase{"g (float[B, 5] x, int64[B] i) => (float y) { y = NegativeLogLikelihoodLoss(x, i) }", 5},
-        IndexCase{"g (float[4, 5] x, int64[4, B] i) => (float[4, B] y) { y = GatherElements <axis = 1> (x, i) }", 5},
+        IndexCase{
+            "g (float[4, 5] x, int64[4, B] i) => (float[4, B] y) { y = GatherElements <axis = 1> (x, i) }",
+            5},
         IndexCase{"g (float[4, 5] x, int64[B, 2] i) => (float[B] y) { y = GatherND (x, i) }", 4},
-        IndexCase{"g (float[4, 5] x, int64[B, 1] r, int64[B, 1] i) => (float[B] y) { t = Concat <axis = 1> (r, i) y = GatherND (x, t) }", 5},
-        IndexCase{"g (float[9] x, int64[B] i, float[B] u) => (float[9] y) { y = ScatterElements (x, i, u) }", 9},
-        IndexCase{"g (int64[B] i) => (float[B, 6] y) <int64 d = {6}, float[2] v = {0, 1}> { y = OneHot (i, d, v) }", 6},
+        IndexCase{"g (float[4, 5] x, int64[B, 1] r, int64[B, 1] i) => (float[B] y) { t = Concat <axis = 1> "
+                  "(r, i) y = GatherND (x, t) }",
+                  5},
+        IndexCase{"g (float[9] x, int64[B] i, float[B] u) => (float[9] y) { y = ScatterElements (x, i, u) }",
+                  9},
+        IndexCase{
+            "g (int64[B] i) => (float[B, 6] y) <int64 d = {6}, float[2] v = {0, 1}> { y = OneHot (i, d, v) }",
+            6},
         IndexCase{"g (int64[B] i) => (int64[B] y) { y = Abs(i) }", 0}));
 
 TEST(BindTask, IndicesPastTheEndAreRefused) {
@@ -77,7 +88,8 @@ TEST(BindTask, IndicesPastTheEndAreRefused) {
 }
 
 TEST(BindTask, BoundsThatAreDimensions) {
-  ScratchTask scratch(SHAPES("B = 2, V = 11") "[tensors.i]\nvalues = \"integer(1, V)\"\n", "g (int64[B] i) => (int64[B] y) { y = Abs(i) }");
+  ScratchTask scratch(SHAPES("B = 2, V = 11") "[tensors.i]\nvalues = \"integer(1, V)\"\n",
+                      "g (int64[B] i) => (int64[B] y) { y = Abs(i) }");
   EXPECT_EQ(scratch.bind().arguments[0].distribution.b, 11);
 }
 
@@ -98,8 +110,10 @@ TEST(BindTask, KeyDependsOnDimensionsAndContent) {
 }
 
 TEST(HiddenShape, DiffersFromNamedOnesAndFits) {
-  ScratchTask scratch("description = \"d\"\n[shapes]\nbench = { B = 64, E = 64 }\nsmall = { B = 4, E = 16 }\nodd = { B = 7, E = 24 }\n",
-                      "g (float[B, E] x) => (float[B, 8, F] y) <int64[3] t = {0, 8, -1}> { y = Reshape(x, t) }");
+  ScratchTask scratch(
+      "description = \"d\"\n[shapes]\nbench = { B = 64, E = 64 }\nsmall = { B = 4, E = 16 }\nodd = { B = 7, "
+      "E = 24 }\n",
+      "g (float[B, E] x) => (float[B, 8, F] y) <int64[3] t = {0, 8, -1}> { y = Reshape(x, t) }");
   std::set<std::string> seen;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     auto hidden = bind_hidden_shape(scratch.task(), seed);
@@ -114,8 +128,9 @@ TEST(HiddenShape, DiffersFromNamedOnesAndFits) {
 }
 
 TEST(BindTask, UpdateInPlaceNeedsOnlyWhatIsHit) {
-  ScratchTask scratch(SHAPES("B = 2") "[tensors.x]\nrole = \"inout\"\noutput = \"y\"\n",
-                      "g (float[1000, 4] x, int64[B, 1] i, float[B, 4] u) => (float[1000, 4] y) { y = ScatterND (x, i, u) }");
+  ScratchTask scratch(
+      SHAPES("B = 2") "[tensors.x]\nrole = \"inout\"\noutput = \"y\"\n",
+      "g (float[1000, 4] x, int64[B, 1] i, float[B, 4] u) => (float[1000, 4] y) { y = ScatterND (x, i, u) }");
   EXPECT_EQ(scratch.bind().cost.compulsory_bytes, 2 * (2 * 4 * 4) + 2 * 8);
 }
 

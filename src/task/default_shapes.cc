@@ -23,7 +23,8 @@ Guess guess_for(const std::string& symbol, bool leading) {
 
 void note_leading(const Graph& graph, std::set<std::string>& leading) {
   for (const Value& input : graph.inputs)
-    if (!input.type.dims.empty() && !input.type.dims[0].symbol.empty()) leading.insert(input.type.dims[0].symbol);
+    if (!input.type.dims.empty() && !input.type.dims[0].symbol.empty())
+      leading.insert(input.type.dims[0].symbol);
 }
 
 }  // namespace
@@ -37,7 +38,8 @@ std::set<std::string> symbols_of(const Graph& graph) {
     if (node.domain != "kforge" || node.op != "Dims") continue;
     if (auto* entries = std::get_if<std::vector<std::string>>(&node.attributes.at("of")))
       for (const std::string& entry : *entries)
-        if (!entry.empty() && (isalpha(static_cast<unsigned char>(entry[0])) || entry[0] == '_')) symbols.insert(entry);
+        if (!entry.empty() && (isalpha(static_cast<unsigned char>(entry[0])) || entry[0] == '_'))
+          symbols.insert(entry);
   }
   return symbols;
 }
@@ -68,7 +70,8 @@ Result<std::map<std::string, std::vector<ShapeCase>>> default_shapes(const Graph
     auto bound = bind_dims(graph, shape_case.dims);
     if (!bound && set == "bench") {
       Error error = bound.error();
-      error.remedy = "the model's symbolic dimensions need numbers that fit: write a task folder with [shapes]";
+      error.remedy =
+          "the model's symbolic dimensions need numbers that fit: write a task folder with [shapes]";
       return std::unexpected(error);
     }
     if (bound) sets[std::string(set)] = {std::move(shape_case)};

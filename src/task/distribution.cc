@@ -70,29 +70,37 @@ Result<Distribution> parse_distribution(std::string_view text) {
   for (const Row& candidate : kRows)
     if (candidate.name == name) row = &candidate;
   if (!row)
-    return fail("'{}' is no kind of values; there are uniform, normal, positive, integer, probability, "
-                "log_probability, signs, mask, fixed", name);
+    return fail(
+        "'{}' is no kind of values; there are uniform, normal, positive, integer, probability, "
+        "log_probability, signs, mask, fixed",
+        name);
   Distribution out{row->kind, row->a, row->b, {}, {}, row->kind == Kind::kInteger};
   if (open == std::string_view::npos) return out;
   if (!whole.ends_with(')')) return fail("'{}' lacks its closing parenthesis", whole);
   auto parts = split(whole.substr(open + 1, whole.size() - open - 2));
-  if (parts.size() != row->parameters) return fail("'{}' takes {} numbers, not {}", name, row->parameters, parts.size());
+  if (parts.size() != row->parameters)
+    return fail("'{}' takes {} numbers, not {}", name, row->parameters, parts.size());
   out.any_index = false;
   KF_TRY_VOID(read_bound(parts[0], row->kind, out.a, out.a_symbol));
   if (parts.size() > 1) KF_TRY_VOID(read_bound(parts[1], row->kind, out.b, out.b_symbol));
   bool symbolic = !out.a_symbol.empty() || !out.b_symbol.empty();
-  if (row->kind == Kind::kUniform || row->kind == Kind::kPositive || (row->kind == Kind::kInteger && !symbolic))
+  if (row->kind == Kind::kUniform || row->kind == Kind::kPositive ||
+      (row->kind == Kind::kInteger && !symbolic))
     if (!(out.a < out.b)) return fail("'{}': the first number must be below the second", whole);
-  if (row->kind == Kind::kPositive && !(out.a > 0)) return fail("'{}': the first number must be positive", whole);
+  if (row->kind == Kind::kPositive && !(out.a > 0))
+    return fail("'{}': the first number must be positive", whole);
   if (row->kind == Kind::kNormal && !(out.b > 0)) return fail("'{}': the deviation must be positive", whole);
-  if (row->kind == Kind::kMask && !(out.a >= 0 && out.a <= 1)) return fail("'{}': a probability is in [0, 1]", whole);
+  if (row->kind == Kind::kMask && !(out.a >= 0 && out.a <= 1))
+    return fail("'{}': a probability is in [0, 1]", whole);
   if (row->kind == Kind::kInteger && (std::fabs(out.a) > 0x1p62 || std::fabs(out.b) > 0x1p62))
     return fail("'{}': bounds are too large", whole);
   return out;
 }
 
 std::string to_string(const Distribution& d) {
-  auto bound = [](double number, const std::string& symbol) { return symbol.empty() ? fmt::format("{:g}", number) : symbol; };
+  auto bound = [](double number, const std::string& symbol) {
+    return symbol.empty() ? fmt::format("{:g}", number) : symbol;
+  };
   for (const Row& row : kRows) {
     if (row.kind != d.kind) continue;
     if (row.parameters == 0 || d.any_index) return std::string(row.name);

@@ -1,6 +1,6 @@
-// exact_on_integers: follows, through the graph, how large whole numbers become and how fine. As long as every value
-// (and every partial sum) is a multiple of some power of two and has at most 24 significant bits, fp32 is exact in any
-// order of summation.
+// exact_on_integers: follows, through the graph, how large whole numbers become and how fine. As long as
+// every value (and every partial sum) is a multiple of some power of two and has at most 24 significant bits,
+// fp32 is exact in any order of summation.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -18,10 +18,14 @@ struct Grid {
 
 double significant_limit(DType dtype) {
   switch (dtype) {
-    case DType::kFloat16: return 0x1p11;
-    case DType::kBFloat16: return 0x1p8;
-    case DType::kFloat32: return 0x1p24;
-    default: return 0x1p53;
+    case DType::kFloat16:
+      return 0x1p11;
+    case DType::kBFloat16:
+      return 0x1p8;
+    case DType::kFloat32:
+      return 0x1p24;
+    default:
+      return 0x1p53;
   }
 }
 
@@ -64,11 +68,18 @@ class Follower {
     const Distribution& d = argument.distribution;
     switch (d.kind) {
       case Kind::kProbability:
-      case Kind::kLogProbability: return false;
-      case Kind::kInteger: grids_[argument.name] = {std::max(std::fabs(d.a), std::fabs(d.b)), 1}; return true;
+      case Kind::kLogProbability:
+        return false;
+      case Kind::kInteger:
+        grids_[argument.name] = {std::max(std::fabs(d.a), std::fabs(d.b)), 1};
+        return true;
       case Kind::kSigns:
-      case Kind::kMask: grids_[argument.name] = {1, 1}; return true;
-      default: grids_[argument.name] = {4, 1}; return true;
+      case Kind::kMask:
+        grids_[argument.name] = {1, 1};
+        return true;
+      default:
+        grids_[argument.name] = {4, 1};
+        return true;
     }
   }
 
@@ -173,9 +184,12 @@ class Follower {
       auto bounds = joined(node, 0);
       return bounds && set(node, *bounds);
     }
-    if (is_one_of(op, {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Transpose", "Split", "Slice", "Expand", "Tile",
-                       "Gather", "GatherElements", "GatherND", "Trilu", "DepthToSpace", "SpaceToDepth", "Relu", "Abs", "Neg",
-                       "MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin", "Dropout", "Compress", "ReverseSequence"})) {
+    if (is_one_of(
+            op, {"Reshape",  "Squeeze",        "Unsqueeze",     "Flatten",      "Identity",  "Transpose",
+                 "Split",    "Slice",          "Expand",        "Tile",         "Gather",    "GatherElements",
+                 "GatherND", "Trilu",          "DepthToSpace",  "SpaceToDepth", "Relu",      "Abs",
+                 "Neg",      "MaxPool",        "GlobalMaxPool", "ReduceMax",    "ReduceMin", "Dropout",
+                 "Compress", "ReverseSequence"})) {
       auto x = grid(node, 0);
       return x && set(node, *x);
     }
@@ -194,14 +208,15 @@ class Follower {
       auto all = joined(node, op == "Where" ? 1 : 0);
       return all && set(node, *all);
     }
-    if (is_one_of(op, {"Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", "And", "Or", "Xor", "Not", "Sign", "IsNaN",
-                       "IsInf", "ArgMax", "ArgMin", "OneHot"})) {
+    if (is_one_of(op, {"Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", "And", "Or", "Xor", "Not",
+                       "Sign", "IsNaN", "IsInf", "ArgMax", "ArgMin", "OneHot"})) {
       if (!joined(node, 0)) return false;
       return set(node, {op.starts_with("Arg") ? extent(node.inputs[0], node.int_attr("axis", 0)) : 1, 1});
     }
     if (op == "TopK") {
       auto x = grid(node, 0);
-      return x && set(node, {std::max(x->most, extent(node.inputs[0], node.int_attr("axis", -1))), x->quantum});
+      return x &&
+             set(node, {std::max(x->most, extent(node.inputs[0], node.int_attr("axis", -1))), x->quantum});
     }
     if (op == "Add" || op == "Sub" || op == "Sum") {
       Grid out{0, 1};

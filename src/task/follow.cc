@@ -8,9 +8,9 @@ namespace {
 
 // With which input such a node passes the tensor on.
 bool moves(const Node& node, std::size_t input) {
-  static constexpr std::string_view kMoving[] = {"Cast",    "CastLike", "Reshape", "Transpose", "Unsqueeze",       "Squeeze",
-                                                 "Flatten", "Identity", "Expand",  "Slice",     "DequantizeLinear", "Concat",
-                                                 "Tile",    "Split"};
+  static constexpr std::string_view kMoving[] = {
+      "Cast",     "CastLike", "Reshape", "Transpose",        "Unsqueeze", "Squeeze", "Flatten",
+      "Identity", "Expand",   "Slice",   "DequantizeLinear", "Concat",    "Tile",    "Split"};
   if (std::ranges::find(kMoving, node.op) == std::end(kMoving)) return false;
   return input == 0 || node.op == "Concat";
 }

@@ -10,9 +10,10 @@ namespace kforge {
 
 struct Use {
   const Node* node;
-  std::size_t input;   // which of the node's inputs
-  std::string value;   // name of that input: the tensor itself, or its reshaped, transposed, cast form
-  // Where it lies along the axis of the last Concat on the way, and how wide it is there; width 0 without a Concat.
+  std::size_t input;  // which of the node's inputs
+  std::string value;  // name of that input: the tensor itself, or its reshaped, transposed, cast form
+  // Where it lies along the axis of the last Concat on the way, and how wide it is there; width 0 without a
+  // Concat.
   std::int64_t offset = 0, width = 0;
 };
 

@@ -56,7 +56,8 @@ bool is_normalisation(const std::string& op) {
 }
 
 bool is_unsigned(DType dtype) {
-  return dtype == DType::kUInt8 || dtype == DType::kUInt16 || dtype == DType::kUInt32 || dtype == DType::kUInt64;
+  return dtype == DType::kUInt8 || dtype == DType::kUInt16 || dtype == DType::kUInt32 ||
+         dtype == DType::kUInt64;
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ std::int64_t extent_at(const Graph& graph, const std::string& value, std::int64_
   return axis >= 0 && axis < rank ? (*shape)[axis] : 0;
 }
 
-// Index tuples along the last axis: the smallest of the dimensions they address. A tensor that is only some columns
-// of the tuples addresses only those.
+// Index tuples along the last axis: the smallest of the dimensions they address. A tensor that is only some
+// columns of the tuples addresses only those.
 std::int64_t smallest_leading(const Graph& graph, const Use& use, std::int64_t first_axis) {
   auto data = shape_of(graph, use.node->inputs[0]), indices = shape_of(graph, use.node->inputs[1]);
   if (!data || !indices || indices->empty()) return 0;
@@ -48,7 +48,8 @@ std::int64_t limit_at(const Graph& graph, const Use& use) {
   }
   if (use.input == 0 && node.op == "OneHot" && node.inputs.size() > 1)
     if (const Initializer* depth = graph.find_initializer(node.inputs[1]))
-      if (element_count(depth->tensor.shape) == 1) return std::max<std::int64_t>(0, depth->tensor.as_int64()[0]);
+      if (element_count(depth->tensor.shape) == 1)
+        return std::max<std::int64_t>(0, depth->tensor.as_int64()[0]);
   return 0;
 }
 

@@ -18,11 +18,11 @@ using Kind = Distribution::Kind;
 struct Recipe {
   enum class Source : std::uint8_t { kUniform, kNormal, kHeavy, kWhole, kConstant, kTable, kIntegers };
   Source source = Source::kConstant;
-  float a = 0, b = 0;           // low/high, mean/deviation, low/count, value, factor
-  std::int64_t low = 0;         // kIntegers
+  float a = 0, b = 0;    // low/high, mean/deviation, low/count, value, factor
+  std::int64_t low = 0;  // kIntegers
   std::uint64_t range = 1;
-  float fold_at = -INFINITY;    // numbers below are mirrored at it
-  float positive_floor = 0;     // and then stay at or above this
+  float fold_at = -INFINITY;  // numbers below are mirrored at it
+  float positive_floor = 0;   // and then stay at or above this
 };
 
 // Mean and deviation of the task's own distribution.
@@ -47,13 +47,17 @@ Recipe free_recipe(const Distribution& d, InputKind kind, DType dtype, RandomBit
   auto m = static_cast<float>(mean), s = static_cast<float>(deviation);
   bool never_negative = d.kind == Kind::kUniform && d.a >= 0;
   switch (kind) {
-    case InputKind::kOwn: return own(d);
+    case InputKind::kOwn:
+      return own(d);
     case InputKind::kNormal: {
-      auto location = static_cast<float>(random.uniform() * 2 - 1), scale = static_cast<float>(0.5 + 1.5 * random.uniform());
+      auto location = static_cast<float>(random.uniform() * 2 - 1),
+           scale = static_cast<float>(0.5 + 1.5 * random.uniform());
       return {Source::kNormal, m + location * s, scale * s};
     }
-    case InputKind::kHeavyTail: return {Source::kHeavy, m, s};
-    case InputKind::kInteger: return never_negative ? Recipe{Source::kWhole, 0, 4} : Recipe{Source::kWhole, -3, 7};
+    case InputKind::kHeavyTail:
+      return {Source::kHeavy, m, s};
+    case InputKind::kInteger:
+      return never_negative ? Recipe{Source::kWhole, 0, 4} : Recipe{Source::kWhole, -3, 7};
     case InputKind::kLarge: {
       Recipe recipe = own(d);
       recipe.a *= large_factor(dtype), recipe.b *= large_factor(dtype);
@@ -63,8 +67,12 @@ Recipe free_recipe(const Distribution& d, InputKind kind, DType dtype, RandomBit
       float sign = never_negative || random.next() % 2 ? 1.0f : -1.0f;
       return {Source::kNormal, m + sign * 1000 * s, s};
     }
-    case InputKind::kEqual: return {Source::kConstant, static_cast<float>(d.kind == Kind::kNormal ? mean + deviation * (1 + random.uniform()) : d.a + (d.b - d.a) * random.uniform())};
-    case InputKind::kZero: return {Source::kConstant, 0};
+    case InputKind::kEqual:
+      return {Source::kConstant,
+              static_cast<float>(d.kind == Kind::kNormal ? mean + deviation * (1 + random.uniform())
+                                                         : d.a + (d.b - d.a) * random.uniform())};
+    case InputKind::kZero:
+      return {Source::kConstant, 0};
   }
   return own(d);
 }
@@ -75,14 +83,17 @@ Recipe positive_recipe(const Distribution& d, InputKind kind, DType dtype, Rando
   Recipe recipe;
   auto low = static_cast<float>(d.a);
   switch (kind) {
-    case InputKind::kInteger: return {Source::kWhole, 1, 4};
-    case InputKind::kZero: return {Source::kConstant, low};
+    case InputKind::kInteger:
+      return {Source::kWhole, 1, 4};
+    case InputKind::kZero:
+      return {Source::kConstant, low};
     case InputKind::kShifted: {
       auto width = static_cast<float>(d.b - d.a);
       recipe = {Source::kUniform, low + 300 * width, low + 301 * width};
       break;
     }
-    default: recipe = free_recipe(d, kind, dtype, random);
+    default:
+      recipe = free_recipe(d, kind, dtype, random);
   }
   recipe.fold_at = low;
   recipe.positive_floor = low;
@@ -100,21 +111,29 @@ bool all_positive(const std::vector<double>& values) {
   return std::ranges::all_of(values, [](double v) { return v > 0; });
 }
 
-// An initializer's values under another kind: its own in another order and size, their sign kept where all share it.
+// An initializer's values under another kind: its own in another order and size, their sign kept where all
+// share it.
 Recipe fixed_recipe(const std::vector<double>& values, InputKind kind, DType dtype, RandomBits& random) {
   using Source = Recipe::Source;
   bool positive = all_positive(values);
   double smallest = values.empty() ? 0 : *std::ranges::min_element(values);
   switch (kind) {
-    case InputKind::kNormal: return {Source::kTable, static_cast<float>(0.5 + 1.5 * random.uniform())};
-    case InputKind::kHeavyTail: return {Source::kTable, 4.0f};
-    case InputKind::kLarge: return {Source::kTable, large_factor(dtype)};
-    case InputKind::kInteger: return positive ? Recipe{Source::kWhole, 1, 4} : Recipe{Source::kWhole, -3, 7};
+    case InputKind::kNormal:
+      return {Source::kTable, static_cast<float>(0.5 + 1.5 * random.uniform())};
+    case InputKind::kHeavyTail:
+      return {Source::kTable, 4.0f};
+    case InputKind::kLarge:
+      return {Source::kTable, large_factor(dtype)};
+    case InputKind::kInteger:
+      return positive ? Recipe{Source::kWhole, 1, 4} : Recipe{Source::kWhole, -3, 7};
     case InputKind::kEqual:
-      return {Source::kConstant, values.empty() ? 0.0f : static_cast<float>(values[random.next() % values.size()])};
-    case InputKind::kZero: return {Source::kConstant, positive ? static_cast<float>(smallest) : 0.0f};
+      return {Source::kConstant,
+              values.empty() ? 0.0f : static_cast<float>(values[random.next() % values.size()])};
+    case InputKind::kZero:
+      return {Source::kConstant, positive ? static_cast<float>(smallest) : 0.0f};
     case InputKind::kOwn:
-    case InputKind::kShifted: return {Source::kTable, 1.0f};
+    case InputKind::kShifted:
+      return {Source::kTable, 1.0f};
   }
   return {};
 }
@@ -127,17 +146,27 @@ void store_cast(std::span<const std::int64_t> from, std::byte* to) {
 
 void store_integers(std::span<const std::int64_t> from, DType dtype, std::byte* to) {
   switch (dtype) {
-    case DType::kInt8: return store_cast<std::int8_t>(from, to);
-    case DType::kInt16: return store_cast<std::int16_t>(from, to);
-    case DType::kInt32: return store_cast<std::int32_t>(from, to);
-    case DType::kInt64: return store_cast<std::int64_t>(from, to);
+    case DType::kInt8:
+      return store_cast<std::int8_t>(from, to);
+    case DType::kInt16:
+      return store_cast<std::int16_t>(from, to);
+    case DType::kInt32:
+      return store_cast<std::int32_t>(from, to);
+    case DType::kInt64:
+      return store_cast<std::int64_t>(from, to);
     case DType::kUInt8:
-    case DType::kBool: return store_cast<std::uint8_t>(from, to);
-    case DType::kUInt16: return store_cast<std::uint16_t>(from, to);
-    case DType::kUInt32: return store_cast<std::uint32_t>(from, to);
-    case DType::kUInt64: return store_cast<std::uint64_t>(from, to);
-    case DType::kFloat32: return store_cast<float>(from, to);
-    case DType::kFloat64: return store_cast<double>(from, to);
+    case DType::kBool:
+      return store_cast<std::uint8_t>(from, to);
+    case DType::kUInt16:
+      return store_cast<std::uint16_t>(from, to);
+    case DType::kUInt32:
+      return store_cast<std::uint32_t>(from, to);
+    case DType::kUInt64:
+      return store_cast<std::uint64_t>(from, to);
+    case DType::kFloat32:
+      return store_cast<float>(from, to);
+    case DType::kFloat64:
+      return store_cast<double>(from, to);
     case DType::kFloat16:
       for (std::size_t i = 0; i < from.size(); ++i)
         reinterpret_cast<std::uint16_t*>(to)[i] = fp16_from_float(static_cast<float>(from[i]));
@@ -146,18 +175,25 @@ void store_integers(std::span<const std::int64_t> from, DType dtype, std::byte* 
       for (std::size_t i = 0; i < from.size(); ++i)
         reinterpret_cast<std::uint16_t*>(to)[i] = bf16_from_float(static_cast<float>(from[i]));
       return;
-    case DType::kString: return;
+    case DType::kString:
+      return;
   }
 }
 
 void store_floats(std::span<float> from, DType dtype, std::byte* to) {
   switch (dtype) {
-    case DType::kFloat32: std::memcpy(to, from.data(), from.size_bytes()); return;
+    case DType::kFloat32:
+      std::memcpy(to, from.data(), from.size_bytes());
+      return;
     case DType::kFloat64:
       for (std::size_t i = 0; i < from.size(); ++i) reinterpret_cast<double*>(to)[i] = from[i];
       return;
-    case DType::kFloat16: store_fp16(from, reinterpret_cast<std::uint16_t*>(to)); return;
-    case DType::kBFloat16: store_bf16(from, reinterpret_cast<std::uint16_t*>(to)); return;
+    case DType::kFloat16:
+      store_fp16(from, reinterpret_cast<std::uint16_t*>(to));
+      return;
+    case DType::kBFloat16:
+      store_bf16(from, reinterpret_cast<std::uint16_t*>(to));
+      return;
     default: {
       std::int64_t whole[kRandomBlock];
       for (std::size_t i = 0; i < from.size(); ++i) whole[i] = static_cast<std::int64_t>(from[i]);
@@ -180,12 +216,15 @@ void in_parallel(std::size_t count, std::size_t granule, std::size_t bytes, Body
 
 class Filler {
  public:
-  Filler(const BoundArgument& argument, InputKind kind, std::uint64_t seed, std::size_t index, std::span<std::byte> to)
+  Filler(const BoundArgument& argument, InputKind kind, std::uint64_t seed, std::size_t index,
+         std::span<std::byte> to)
       : argument_(argument), to_(to), count_(static_cast<std::size_t>(element_count(argument.shape))) {
     // One way: who sees values cannot learn the seed from them, nor the values of another tensor or kind.
-    std::string digest = Hasher().add(std::to_string(seed)).add(std::to_string(index)).add(name_of(kind)).hex();
+    std::string digest =
+        Hasher().add(std::to_string(seed)).add(std::to_string(index)).add(name_of(kind)).hex();
     key_ = std::stoull(digest.substr(0, 16), nullptr, 16);
-    KF_CHECK(to.size() == argument.bytes(), "'{}' has {} bytes, not {}", argument.name, argument.bytes(), to.size());
+    KF_CHECK(to.size() == argument.bytes(), "'{}' has {} bytes, not {}", argument.name, argument.bytes(),
+             to.size());
   }
 
   void fill(InputKind kind) {
@@ -193,17 +232,23 @@ class Filler {
     RandomBits random(key_, 1);
     switch (d.kind) {
       case Kind::kUniform:
-      case Kind::kNormal: return run(free_recipe(d, kind, argument_.dtype, random));
-      case Kind::kPositive: return run(positive_recipe(d, kind, argument_.dtype, random));
+      case Kind::kNormal:
+        return run(free_recipe(d, kind, argument_.dtype, random));
+      case Kind::kPositive:
+        return run(positive_recipe(d, kind, argument_.dtype, random));
       case Kind::kInteger: {
         auto low = static_cast<std::int64_t>(d.a), high = static_cast<std::int64_t>(d.b);
         return run(integer_recipe(low, static_cast<std::uint64_t>(high - low)));
       }
-      case Kind::kSigns: return signs();
-      case Kind::kMask: return mask(d.a);
+      case Kind::kSigns:
+        return signs();
+      case Kind::kMask:
+        return mask(d.a);
       case Kind::kProbability:
-      case Kind::kLogProbability: return rows(kind, d.kind == Kind::kLogProbability);
-      case Kind::kFixed: return fixed(kind, random);
+      case Kind::kLogProbability:
+        return rows(kind, d.kind == Kind::kLogProbability);
+      case Kind::kFixed:
+        return fixed(kind, random);
     }
   }
 
@@ -244,11 +289,20 @@ class Filler {
       });
     floats([&](std::size_t first, std::span<float> out) {
       switch (recipe.source) {
-        case Source::kUniform: random_uniform(key_, first, out, recipe.a, recipe.b); break;
-        case Source::kNormal: random_normal(key_, first, out, recipe.a, recipe.b); break;
-        case Source::kHeavy: random_heavy(key_, first, out, recipe.a, recipe.b); break;
-        case Source::kWhole: random_whole(key_, first, out, recipe.a, static_cast<std::uint32_t>(recipe.b)); break;
-        default: std::ranges::fill(out, recipe.a);
+        case Source::kUniform:
+          random_uniform(key_, first, out, recipe.a, recipe.b);
+          break;
+        case Source::kNormal:
+          random_normal(key_, first, out, recipe.a, recipe.b);
+          break;
+        case Source::kHeavy:
+          random_heavy(key_, first, out, recipe.a, recipe.b);
+          break;
+        case Source::kWhole:
+          random_whole(key_, first, out, recipe.a, static_cast<std::uint32_t>(recipe.b));
+          break;
+        default:
+          std::ranges::fill(out, recipe.a);
       }
       if (recipe.fold_at > -INFINITY)
         for (float& value : out) {
@@ -276,7 +330,9 @@ class Filler {
 
   // Positive numbers, divided by the sum of their row.
   void rows(InputKind kind, bool logarithm) {
-    std::size_t row = argument_.shape.empty() ? 1 : static_cast<std::size_t>(std::max<std::int64_t>(1, argument_.shape.back()));
+    std::size_t row = argument_.shape.empty()
+                          ? 1
+                          : static_cast<std::size_t>(std::max<std::int64_t>(1, argument_.shape.back()));
     in_parallel(count_, row, to_.size(), [&](std::size_t begin, std::size_t end) {
       std::vector<float> values((row + kRandomBlock - 1) / kRandomBlock * kRandomBlock);
       for (std::size_t first = begin; first + row <= end; first += row) {
@@ -298,7 +354,8 @@ class Filler {
           value = static_cast<float>(logarithm ? std::log(share) : share);
         }
         for (std::size_t done = 0; done < row; done += kRandomBlock)
-          store_floats(part.subspan(done, std::min(kRandomBlock, row - done)), argument_.dtype, at(first + done));
+          store_floats(part.subspan(done, std::min(kRandomBlock, row - done)), argument_.dtype,
+                       at(first + done));
       }
     });
   }
@@ -329,20 +386,28 @@ class Filler {
 
 std::string_view name_of(InputKind kind) {
   switch (kind) {
-    case InputKind::kOwn: return "own";
-    case InputKind::kNormal: return "normal";
-    case InputKind::kHeavyTail: return "heavy_tail";
-    case InputKind::kInteger: return "integer";
-    case InputKind::kLarge: return "large";
-    case InputKind::kShifted: return "shifted";
-    case InputKind::kEqual: return "equal";
-    case InputKind::kZero: return "zero";
+    case InputKind::kOwn:
+      return "own";
+    case InputKind::kNormal:
+      return "normal";
+    case InputKind::kHeavyTail:
+      return "heavy_tail";
+    case InputKind::kInteger:
+      return "integer";
+    case InputKind::kLarge:
+      return "large";
+    case InputKind::kShifted:
+      return "shifted";
+    case InputKind::kEqual:
+      return "equal";
+    case InputKind::kZero:
+      return "zero";
   }
   return "";
 }
 
-void fill_argument(const BoundArgument& argument, InputKind kind, std::uint64_t seed, std::size_t argument_index,
-                   std::span<std::byte> destination) {
+void fill_argument(const BoundArgument& argument, InputKind kind, std::uint64_t seed,
+                   std::size_t argument_index, std::span<std::byte> destination) {
   KF_CHECK(argument.role != Role::kOutput, "'{}' is an output", argument.name);
   if (destination.empty()) return;
   Filler(argument, kind, seed, argument_index, destination).fill(kind);

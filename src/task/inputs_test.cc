@@ -21,7 +21,8 @@ BoundArgument argument(DType dtype, Shape shape, Distribution distribution) {
   return out;
 }
 
-std::vector<double> filled(const BoundArgument& argument, InputKind kind, std::uint64_t seed = 1, std::size_t index = 0) {
+std::vector<double> filled(const BoundArgument& argument, InputKind kind, std::uint64_t seed = 1,
+                           std::size_t index = 0) {
   ConstantTensor tensor{argument.dtype, argument.shape, std::vector<std::byte>(argument.bytes()), {}};
   fill_argument(argument, kind, seed, index, tensor.data);
   return tensor.as_double();
@@ -70,15 +71,22 @@ TEST(Inputs, KindsOfFreeTensors) {
 TEST(Inputs, ConstraintsHoldUnderEveryKind) {
   for (InputKind kind : kAllInputKinds) {
     SCOPED_TRACE(std::string(name_of(kind)));
-    for (double v : filled(argument(DType::kFloat32, {5000}, {Kind::kPositive, 0.5, 1.5}), kind)) ASSERT_GE(v, 0.5);
-    for (double v : filled(argument(DType::kInt64, {5000}, {Kind::kInteger, 3, 9}), kind)) ASSERT_TRUE(v >= 3 && v < 9);
-    for (double v : filled(argument(DType::kFloat32, {5000}, {Kind::kSigns}), kind)) ASSERT_EQ(std::fabs(v), 1);
-    for (double v : filled(argument(DType::kBool, {5000}, {Kind::kMask, 0.5}), kind)) ASSERT_TRUE(v == 0 || v == 1);
+    for (double v : filled(argument(DType::kFloat32, {5000}, {Kind::kPositive, 0.5, 1.5}), kind))
+      ASSERT_GE(v, 0.5);
+    for (double v : filled(argument(DType::kInt64, {5000}, {Kind::kInteger, 3, 9}), kind))
+      ASSERT_TRUE(v >= 3 && v < 9);
+    for (double v : filled(argument(DType::kFloat32, {5000}, {Kind::kSigns}), kind))
+      ASSERT_EQ(std::fabs(v), 1);
+    for (double v : filled(argument(DType::kBool, {5000}, {Kind::kMask, 0.5}), kind))
+      ASSERT_TRUE(v == 0 || v == 1);
     for (bool logarithm : {false, true}) {
-      auto rows = filled(argument(DType::kFloat32, {20, 300}, {logarithm ? Kind::kLogProbability : Kind::kProbability}), kind);
+      auto rows = filled(
+          argument(DType::kFloat32, {20, 300}, {logarithm ? Kind::kLogProbability : Kind::kProbability}),
+          kind);
       for (std::size_t row = 0; row < 20; ++row) {
         double sum = 0;
-        for (std::size_t i = 0; i < 300; ++i) sum += logarithm ? std::exp(rows[row * 300 + i]) : rows[row * 300 + i];
+        for (std::size_t i = 0; i < 300; ++i)
+          sum += logarithm ? std::exp(rows[row * 300 + i]) : rows[row * 300 + i];
         ASSERT_NEAR(sum, 1, 1e-5);
       }
     }
@@ -94,7 +102,8 @@ TEST(Inputs, MaskHasItsProbability) {
 TEST(Inputs, EveryDtypeEveryKindIsFinite) {
   for (int i = 0; i < static_cast<int>(DType::kString); ++i) {
     auto dtype = static_cast<DType>(i);
-    Distribution distribution = is_float(dtype) ? Distribution{Kind::kNormal, 0, 1} : Distribution{Kind::kInteger, 0, 2};
+    Distribution distribution =
+        is_float(dtype) ? Distribution{Kind::kNormal, 0, 1} : Distribution{Kind::kInteger, 0, 2};
     for (InputKind kind : kAllInputKinds)
       for (double v : filled(argument(dtype, {3, 1000}, distribution), kind))
         ASSERT_TRUE(std::isfinite(v)) << name_of(dtype) << " " << name_of(kind);
@@ -115,7 +124,9 @@ TEST(Inputs, FixedValues) {
     for (double v : filled(w, kind)) EXPECT_GT(v, 0) << name_of(kind);
 }
 
-TEST(Inputs, EmptyTensor) { EXPECT_TRUE(filled(argument(DType::kFloat32, {0, 4}, {Kind::kNormal, 0, 1}), InputKind::kOwn).empty()); }
+TEST(Inputs, EmptyTensor) {
+  EXPECT_TRUE(filled(argument(DType::kFloat32, {0, 4}, {Kind::kNormal, 0, 1}), InputKind::kOwn).empty());
+}
 
 }  // namespace
 }  // namespace kforge

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kTomlLimit = 1 << 20;
 
-// Every dimension the graph or a distribution needs must have a number in every case, and no other may be there.
+// Every dimension the graph or a distribution needs must have a number in every case, and no other may be
+// there.
 Result<void> check_shapes(const Task& task) {
   std::set<std::string> needed = symbols_of(task.graph), known = needed;
   for (const Argument& argument : task.arguments)
@@ -24,13 +25,16 @@ Result<void> check_shapes(const Task& task) {
     for (const Dim& dim : output.type.dims)
       if (!dim.symbol.empty()) known.insert(dim.symbol);
   for (std::string_view set : {"bench", "small", "odd"})
-    if (!task.shapes.contains(std::string(set))) return fail("the shape set '{}' is missing in [shapes]", set);
+    if (!task.shapes.contains(std::string(set)))
+      return fail("the shape set '{}' is missing in [shapes]", set);
   for (const auto& [set, cases] : task.shapes)
     for (const ShapeCase& one : cases) {
       for (const std::string& symbol : needed)
-        if (!one.dims.contains(symbol)) return fail("shape set '{}' gives no number for the dimension '{}'", set, symbol);
+        if (!one.dims.contains(symbol))
+          return fail("shape set '{}' gives no number for the dimension '{}'", set, symbol);
       for (const auto& [symbol, value] : one.dims)
-        if (!known.contains(symbol)) return fail("shape set '{}': the graph has no dimension '{}'", set, symbol);
+        if (!known.contains(symbol))
+          return fail("shape set '{}': the graph has no dimension '{}'", set, symbol);
     }
   return {};
 }
@@ -51,7 +55,8 @@ Result<Task> load_folder(const fs::path& folder, const std::string& suite) {
 
   Task task;
   task.name = file.name.empty() ? fs::absolute(folder).lexically_normal().filename().string() : file.name;
-  if (task.name.empty()) task.name = fs::absolute(folder).lexically_normal().parent_path().filename().string();
+  if (task.name.empty())
+    task.name = fs::absolute(folder).lexically_normal().parent_path().filename().string();
   task.suite = suite;
   task.path = fs::absolute(folder).lexically_normal().string();
   task.description = file.description;
@@ -158,7 +163,8 @@ Result<std::vector<Task>> load_all_tasks(std::string_view suite) {
     KF_TRY(Task task, load_folder(one.folder, one.suite));
     tasks.push_back(std::move(task));
   }
-  if (tasks.empty() && !suite.empty()) return fail("there is no suite '{}'{}", suite, did_you_mean(suite, suites));
+  if (tasks.empty() && !suite.empty())
+    return fail("there is no suite '{}'{}", suite, did_you_mean(suite, suites));
   return tasks;
 }
 

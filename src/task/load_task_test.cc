@@ -9,7 +9,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr std::string_view kShapes = "description = \"d\"\n[shapes]\nbench = { B = 8 }\nsmall = { B = 2 }\nodd = { B = 3 }\n";
+constexpr std::string_view kShapes =
+    "description = \"d\"\n[shapes]\nbench = { B = 8 }\nsmall = { B = 2 }\nodd = { B = 3 }\n";
 
 std::vector<std::string> names(const Task& task) {
   std::vector<std::string> out;
@@ -18,10 +19,11 @@ std::vector<std::string> names(const Task& task) {
 }
 
 TEST(LoadTask, OrderIsInputsThenInitializersThenOutputs) {
-  ScratchTask scratch(std::string(kShapes) + "[tensors.w]\nrole = \"param\"\n",
-                      "g (float[B, 4] x, float[4, 4] w, float[B, 4] z) => (float[B, 4] y, float[B, 4] v)\n"
-                      "<float[4] bias = {1, 2, 3, 4}, float scale = {0.5}, int64[1] axes = {1}>\n"
-                      "{ h = MatMul(x, w) s = Mul(h, scale) y = Add(s, bias) u = Unsqueeze(z, axes) v = Squeeze(u, axes) }");
+  ScratchTask scratch(
+      std::string(kShapes) + "[tensors.w]\nrole = \"param\"\n",
+      "g (float[B, 4] x, float[4, 4] w, float[B, 4] z) => (float[B, 4] y, float[B, 4] v)\n"
+      "<float[4] bias = {1, 2, 3, 4}, float scale = {0.5}, int64[1] axes = {1}>\n"
+      "{ h = MatMul(x, w) s = Mul(h, scale) y = Add(s, bias) u = Unsqueeze(z, axes) v = Squeeze(u, axes) }");
   EXPECT_THAT(names(scratch.task()), ElementsAre("x", "w", "z", "bias", "y", "v"));
   EXPECT_EQ(scratch.task().arguments[1].role, Role::kParam);
   EXPECT_EQ(scratch.task().arguments[3].role, Role::kParam);
@@ -52,17 +54,22 @@ INSTANTIATE_TEST_SUITE_P(
     All, LoadMistakes,
     testing::Values(
         Mistake{SHAPES "[tensors.xx]\nrole = \"param\"\n", RELU, "[tensors.xx]: the graph has no such input"},
-        Mistake{SHAPES "[tensors.x]\nrole = \"inout\"\noutput = \"z\"\n", RELU, "the graph has no output 'z'"},
+        Mistake{SHAPES "[tensors.x]\nrole = \"inout\"\noutput = \"z\"\n", RELU,
+                "the graph has no output 'z'"},
         Mistake{SHAPES "[tensors.x]\nvalues = \"fixed\"\n", RELU, "only initializers can be \"fixed\""},
-        Mistake{"description = \"d\"\n[shapes]\nbench = { B = 8 }\nsmall = { B = 2 }\n", RELU, "shape set 'odd' is missing"},
-        Mistake{"description = \"d\"\n[shapes]\nbench = { B = 8, C = 1 }\nsmall = { B = 2 }\nodd = { B = 1 }\n", RELU,
-                "shape set 'bench': the graph has no dimension 'C'"},
+        Mistake{"description = \"d\"\n[shapes]\nbench = { B = 8 }\nsmall = { B = 2 }\n", RELU,
+                "shape set 'odd' is missing"},
+        Mistake{
+            "description = \"d\"\n[shapes]\nbench = { B = 8, C = 1 }\nsmall = { B = 2 }\nodd = { B = 1 }\n",
+            RELU, "shape set 'bench': the graph has no dimension 'C'"},
         Mistake{"description = \"d\"\n[shapes]\nbench = { B = 8 }\nsmall = { }\nodd = { B = 1 }\n", RELU,
                 "shape set 'small' gives no number for the dimension 'B'"},
-        Mistake{SHAPES "[tensors.x]\nvalues = \"normal\"\n", "g (int64[B] x) => (int64[B] y) { y = Abs(x) }", "do not fit"},
+        Mistake{SHAPES "[tensors.x]\nvalues = \"normal\"\n", "g (int64[B] x) => (int64[B] y) { y = Abs(x) }",
+                "do not fit"},
         Mistake{SHAPES, "g (string[B] x) => (string[B] y) { y = Identity(x) }", "string tensor"},
         Mistake{SHAPES, "g (float[B] x => (float[B] y) { y = Relu(x) }", "ParseError"},
-        Mistake{SHAPES "[tensors.x]\nrole = \"inout\"\noutput = \"y\"\n", "g (float[B] x) => (float[B, 1] y) <int64[1] a = {1}> { y = Unsqueeze(x, a) }",
+        Mistake{SHAPES "[tensors.x]\nrole = \"inout\"\noutput = \"y\"\n",
+                "g (float[B] x) => (float[B, 1] y) <int64[1] a = {1}> { y = Unsqueeze(x, a) }",
                 "its new value"}));
 
 TEST(LoadTask, MisspeltNamesGetTheNearest) {
@@ -82,7 +89,8 @@ TEST(LoadTask, ByBareName) {
 
 TEST(LoadTask, BareModelGetsShapesAndFixedParams) {
   auto folder = TempDir::create();
-  auto graph = parse_graph_text("g (float[batch, 4] x) => (float[batch, 4] y) <float[4] w = {1, 2, 3, 4}> { y = Mul(x, w) }", "t");
+  auto graph = parse_graph_text(
+      "g (float[batch, 4] x) => (float[batch, 4] y) <float[4] w = {1, 2, 3, 4}> { y = Mul(x, w) }", "t");
   auto path = folder->path() / "model.onnx";
   ASSERT_TRUE(write_file_atomic(path, *to_onnx_model(*graph)));
   auto task = load_task(path.string());

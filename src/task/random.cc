@@ -1,6 +1,6 @@
-// The loops here are written for the vectoriser: no branches, no calls that stay calls. target_clones picks the
-// widest vectors at load time; since every operation is exact IEEE and nothing is contracted (see CMakeLists.txt),
-// the width does not change a single bit of the result.
+// The loops here are written for the vectoriser: no branches, no calls that stay calls. target_clones picks
+// the widest vectors at load time; since every operation is exact IEEE and nothing is contracted (see
+// CMakeLists.txt), the width does not change a single bit of the result.
 #include "task/random.h"
 
 #include <algorithm>
@@ -57,8 +57,8 @@ KF_INLINE float rough_log(float v) {
   return static_cast<float>(exponent) * 0.69314718f + t * p;
 }
 
-// Quantile of the normal distribution at (1 + x) / 2 as x * R(w), w = -log(1 - x^2); R is a rational function fitted
-// to a relative error of 1e-5 over all 2^24 values of x.
+// Quantile of the normal distribution at (1 + x) / 2 as x * R(w), w = -log(1 - x^2); R is a rational function
+// fitted to a relative error of 1e-5 over all 2^24 values of x.
 KF_INLINE float normal_from_bits(std::uint32_t bits) {
   // Odd multiples of 2^-24 in (-1, 1): symmetric, never 0, never 1.
   float x = (static_cast<float>(static_cast<std::int32_t>(bits >> 8)) * 2.0f + 1.0f - 0x1p24f) * 0x1p-24f;
@@ -87,10 +87,11 @@ KF_WIDE void normal_block(BlockKey key, float* out, std::uint32_t n, float mean,
   for (std::uint32_t i = 0; i < n; ++i) out[i] = mean + deviation * normal_from_bits(bits_at(key, i));
 }
 
-KF_WIDE void heavy_block(BlockKey k0, BlockKey k1, BlockKey k2, BlockKey k3, float* out, std::uint32_t n, float mean,
-                         float scale) {
+KF_WIDE void heavy_block(BlockKey k0, BlockKey k1, BlockKey k2, BlockKey k3, float* out, std::uint32_t n,
+                         float mean, float scale) {
   for (std::uint32_t i = 0; i < n; ++i) {
-    float a = normal_from_bits(bits_at(k1, i)), b = normal_from_bits(bits_at(k2, i)), c = normal_from_bits(bits_at(k3, i));
+    float a = normal_from_bits(bits_at(k1, i)), b = normal_from_bits(bits_at(k2, i)),
+          c = normal_from_bits(bits_at(k3, i));
     float chi = (a * a + b * b + c * c) * 0.33333334f;
     out[i] = mean + scale * (normal_from_bits(bits_at(k0, i)) / std::sqrt(chi));
   }
@@ -103,7 +104,8 @@ KF_WIDE void whole_block(BlockKey key, float* out, std::uint32_t n, float low, s
   }
 }
 
-KF_WIDE void integer_block(BlockKey key, std::int64_t* out, std::uint32_t n, std::int64_t low, std::uint64_t range) {
+KF_WIDE void integer_block(BlockKey key, std::int64_t* out, std::uint32_t n, std::int64_t low,
+                           std::uint64_t range) {
   for (std::uint32_t i = 0; i < n; ++i)
     out[i] = low + static_cast<std::int64_t>((static_cast<std::uint64_t>(bits_at(key, i)) * range) >> 32);
 }
@@ -152,7 +154,8 @@ void random_heavy(std::uint64_t key, std::size_t first, std::span<float> out, fl
   });
 }
 
-void random_whole(std::uint64_t key, std::size_t first, std::span<float> out, float low, std::uint32_t range) {
+void random_whole(std::uint64_t key, std::size_t first, std::span<float> out, float low,
+                  std::uint32_t range) {
   each_block(first, out.size(), [&](std::size_t at, std::size_t done, std::uint32_t n) {
     whole_block(block_key(key, at), out.data() + done, n, low, range);
   });

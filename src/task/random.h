@@ -1,5 +1,5 @@
-// Random numbers by counter: element i of a stream depends on (key, i) alone, so that any part can be made on any
-// thread, and on nothing but exact IEEE arithmetic, so that every machine makes the same.
+// Random numbers by counter: element i of a stream depends on (key, i) alone, so that any part can be made on
+// any thread, and on nothing but exact IEEE arithmetic, so that every machine makes the same.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,8 @@ void random_normal(std::uint64_t key, std::size_t first, std::span<float> out, f
 // Student's t with 3 degrees of freedom, scaled.
 void random_heavy(std::uint64_t key, std::size_t first, std::span<float> out, float mean, float scale);
 // Whole numbers in [low, low + range). REQUIRES: 1 <= range.
-void random_integers(std::uint64_t key, std::size_t first, std::span<std::int64_t> out, std::int64_t low, std::uint64_t range);
+void random_integers(std::uint64_t key, std::size_t first, std::span<std::int64_t> out, std::int64_t low,
+                     std::uint64_t range);
 // The same as floats. REQUIRES: range <= 2^24.
 void random_whole(std::uint64_t key, std::size_t first, std::span<float> out, float low, std::uint32_t range);
 

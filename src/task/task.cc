@@ -6,15 +6,21 @@ namespace kforge {
 
 std::string_view name_of(Role role) {
   switch (role) {
-    case Role::kInput: return "input";
-    case Role::kParam: return "param";
-    case Role::kInout: return "inout";
-    case Role::kOutput: return "output";
+    case Role::kInput:
+      return "input";
+    case Role::kParam:
+      return "param";
+    case Role::kInout:
+      return "inout";
+    case Role::kOutput:
+      return "output";
   }
   return "";
 }
 
-std::size_t BoundArgument::bytes() const { return static_cast<std::size_t>(element_count(shape)) * size_of(dtype); }
+std::size_t BoundArgument::bytes() const {
+  return static_cast<std::size_t>(element_count(shape)) * size_of(dtype);
+}
 
 std::string BoundTask::key() const {
   Hasher hasher;

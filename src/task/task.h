@@ -15,9 +15,9 @@
 namespace kforge {
 
 enum class Role : std::uint8_t {
-  kInput,   // new values in every call
-  kParam,   // fixed between calls: weights, and every initializer that is not folded
-  kInout,   // read and written in place; restored before every call, checked after it
+  kInput,  // new values in every call
+  kParam,  // fixed between calls: weights, and every initializer that is not folded
+  kInout,  // read and written in place; restored before every call, checked after it
   kOutput,
 };
 std::string_view name_of(Role role);
@@ -31,9 +31,9 @@ struct Distribution {
     kInteger,      // whole numbers in [a, b): class labels, indices, steps. Never perturbed by input kinds
     kProbability,  // rows of the last axis are positive and sum to 1
     kLogProbability,
-    kSigns,        // -1 or +1
-    kMask,         // 1 with probability a, else 0
-    kFixed,        // the initializer's own values; other input kinds shuffle and scale them
+    kSigns,  // -1 or +1
+    kMask,   // 1 with probability a, else 0
+    kFixed,  // the initializer's own values; other input kinds shuffle and scale them
   };
   Kind kind = Kind::kUniform;
   double a = -1, b = 1;
@@ -45,9 +45,9 @@ struct Distribution {
 
 // One tensor of the C signature.
 struct Argument {
-  std::string name;      // in the graph
-  std::string c_name;    // in task.h
-  std::string output;    // for kInout: the graph output that holds its new value
+  std::string name;    // in the graph
+  std::string c_name;  // in task.h
+  std::string output;  // for kInout: the graph output that holds its new value
   Role role = Role::kInput;
   TensorType type;
   Distribution distribution;
@@ -70,11 +70,11 @@ struct Task {
   Graph graph;
   std::vector<Argument> arguments;  // in C order: graph inputs, then initializers, then outputs
   std::map<std::string, std::vector<ShapeCase>> shapes;  // "bench", "small", "odd", sometimes "full"
-  std::vector<std::string> notes;   // remarks printed with results ("algebraic collapse possible", ...)
+  std::vector<std::string> notes;  // remarks printed with results ("algebraic collapse possible", ...)
 };
 
-// `spec` is a path to a folder or .onnx file, or a name looked up in the suites ("softmax" or "core/softmax").
-// A misspelt name gets the nearest ones.
+// `spec` is a path to a folder or .onnx file, or a name looked up in the suites ("softmax" or
+// "core/softmax"). A misspelt name gets the nearest ones.
 Result<Task> load_task(std::string_view spec);
 // Every task of the suites below data_root()/tasks, sorted; a task that does not load is an Error naming it.
 Result<std::vector<Task>> load_all_tasks(std::string_view suite = "");
@@ -98,11 +98,11 @@ struct BoundTask {
   const Task* task = nullptr;  // outlives this
   std::string shape_set;       // "bench"
   ShapeCase shape_case;
-  Graph graph;                 // bound
+  Graph graph;  // bound
   std::vector<BoundArgument> arguments;
   GraphCost cost;
 
-  std::string key() const;     // hash of content and dimensions: names caches
+  std::string key() const;  // hash of content and dimensions: names caches
 };
 
 // An Error names the shape set that does not exist, or why the graph does not fit it.

@@ -19,11 +19,13 @@ class Reader {
 
   Result<TaskFile> read(const toml::table& root) {
     TaskFile file;
-    KF_TRY_VOID(check_keys(root, {"name", "description", "origin", "notes", "shapes", "tensors"}, "task.toml"));
+    KF_TRY_VOID(
+        check_keys(root, {"name", "description", "origin", "notes", "shapes", "tensors"}, "task.toml"));
     KF_TRY(file.name, text(root, "name"));
     KF_TRY(file.description, text(root, "description"));
     KF_TRY(file.origin, text(root, "origin"));
-    if (file.description.empty()) return at(root, "'description' is missing: one line that says what is computed");
+    if (file.description.empty())
+      return at(root, "'description' is missing: one line that says what is computed");
     if (const toml::node* notes = root.get("notes")) KF_TRY_VOID(read_notes(*notes, file));
     const toml::node* shapes = root.get("shapes");
     if (!shapes || !shapes->is_table()) return at(shapes ? *shapes : root, "the table [shapes] is missing");
@@ -40,11 +42,13 @@ class Reader {
     return fail("{}:{}: {}", path_, node.source().begin.line, message);
   }
 
-  Result<void> check_keys(const toml::table& table, const std::vector<std::string>& known, std::string_view where) {
+  Result<void> check_keys(const toml::table& table, const std::vector<std::string>& known,
+                          std::string_view where) {
     for (const auto& [key, node] : table) {
       std::string name(key.str());
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-      return at(key, fmt::format("unknown key '{}' in {}; there are {}", name, where, fmt::join(known, ", ")));
+      return at(key,
+                fmt::format("unknown key '{}' in {}; there are {}", name, where, fmt::join(known, ", ")));
     }
     return {};
   }
@@ -79,7 +83,8 @@ class Reader {
         cases.push_back(std::move(one));
       }
     } else {
-      return at(node, fmt::format("shape set '{}' must be a table of dimensions or a list of such tables", set));
+      return at(node,
+                fmt::format("shape set '{}' must be a table of dimensions or a list of such tables", set));
     }
     return cases;
   }
@@ -90,7 +95,8 @@ class Reader {
     for (const auto& [key, value] : *node.as_table()) {
       if (key.str() == "weight") {
         auto weight = value.value<double>();
-        if (!weight || !(*weight > 0) || !std::isfinite(*weight)) return at(value, "a weight must be a positive number");
+        if (!weight || !(*weight > 0) || !std::isfinite(*weight))
+          return at(value, "a weight must be a positive number");
         out.weight = *weight;
         continue;
       }
@@ -119,11 +125,14 @@ class Reader {
     for (Role known : {Role::kInput, Role::kParam, Role::kInout})
       if (role == name_of(known)) out.role = known;
     if (table.contains("role") && !out.role)
-      return at(table, fmt::format("tensor '{}': role is \"input\", \"param\" or \"inout\", not \"{}\"", name, role));
+      return at(table, fmt::format("tensor '{}': role is \"input\", \"param\" or \"inout\", not \"{}\"", name,
+                                   role));
     KF_TRY(out.output, text(table, "output"));
     bool is_inout = out.role == Role::kInout;
     if (is_inout && out.output.empty())
-      return at(table, fmt::format("tensor '{}': an inout needs 'output', the graph output that is its new value", name));
+      return at(
+          table,
+          fmt::format("tensor '{}': an inout needs 'output', the graph output that is its new value", name));
     if (!is_inout && table.contains("output"))
       return at(table, fmt::format("tensor '{}': only an inout has an 'output'", name));
     if (const toml::node* values = table.get("values")) {

@@ -49,7 +49,8 @@ INSTANTIATE_TEST_SUITE_P(
     All, TaskFileMistakes,
     testing::Values(
         Mistake{"description = \"d\"\ncolour = 1\n[shapes]\n", "t.toml:2: unknown key 'colour'"},
-        Mistake{"[shapes]\n", "'description' is missing"}, Mistake{"description = \"d\"\n", "[shapes] is missing"},
+        Mistake{"[shapes]\n", "'description' is missing"},
+        Mistake{"description = \"d\"\n", "[shapes] is missing"},
         Mistake{"description = 3\n[shapes]\n", "t.toml:1: 'description' must be a string"},
         Mistake{"description = \"d\"\n[shapes]\nhuge = { B = 1 }\n", "t.toml:3: unknown shape set 'huge'"},
         Mistake{"description = \"d\"\n[shapes]\nbench = { B = 0 }\n", "'B' must be a whole number"},
@@ -59,8 +60,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"description = \"d\"\n[shapes]\n[tensors.x]\nrole = \"output\"\n", "role is \"input\""},
         Mistake{"description = \"d\"\n[shapes]\n[tensors.x]\nrole = \"inout\"\n", "needs 'output'"},
         Mistake{"description = \"d\"\n[shapes]\n[tensors.x]\noutput = \"y\"\n", "only an inout"},
-        Mistake{"description = \"d\"\n[shapes]\n[tensors.x]\nvalues = \"gauss(0, 1)\"\n", "t.toml:4: tensor 'x': 'gauss'"},
-        Mistake{"description = \"d\"\n[shapes]\n[tensors.x]\nvalue = \"normal\"\n", "t.toml:4: unknown key 'value'"},
+        Mistake{"description = \"d\"\n[shapes]\n[tensors.x]\nvalues = \"gauss(0, 1)\"\n",
+                "t.toml:4: tensor 'x': 'gauss'"},
+        Mistake{"description = \"d\"\n[shapes]\n[tensors.x]\nvalue = \"normal\"\n",
+                "t.toml:4: unknown key 'value'"},
         Mistake{"description = \"d\n", "t.toml:1:"}, Mistake{"a = [[[[", "t.toml:1:"}));
 
 TEST(Distribution, Words) {
@@ -69,8 +72,9 @@ TEST(Distribution, Words) {
   EXPECT_EQ(to_string(*parse_distribution("integer")), "integer");
   EXPECT_TRUE(parse_distribution("integer")->any_index);
   EXPECT_FALSE(parse_distribution("integer(0, 3)")->any_index);
-  for (const char* bad : {"uniform(1)", "uniform(1, 1)", "normal(0, 0)", "positive(0, 1)", "mask(2)", "uniform(0, V)", "signs(1)",
-                          "uniform(0, 1", "uniform(nan, 1)", "normal(0, inf)", "", "integer(0, 1e300)", "uniform(0,,1)"})
+  for (const char* bad : {"uniform(1)", "uniform(1, 1)", "normal(0, 0)", "positive(0, 1)", "mask(2)",
+                          "uniform(0, V)", "signs(1)", "uniform(0, 1", "uniform(nan, 1)", "normal(0, inf)",
+                          "", "integer(0, 1e300)", "uniform(0,,1)"})
     EXPECT_FALSE(parse_distribution(bad)) << bad;
 }
 

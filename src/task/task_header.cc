@@ -38,10 +38,14 @@ std::string shape_text(const BoundArgument& argument, const Argument& declared) 
 
 std::string role_text(const BoundArgument& argument) {
   switch (argument.role) {
-    case Role::kInput: return "input, new in every call";
-    case Role::kParam: return "param, the same in every call";
-    case Role::kInout: return fmt::format("inout, overwritten with {}", argument.output);
-    case Role::kOutput: return "output";
+    case Role::kInput:
+      return "input, new in every call";
+    case Role::kParam:
+      return "param, the same in every call";
+    case Role::kInout:
+      return fmt::format("inout, overwritten with {}", argument.output);
+    case Role::kOutput:
+      return "output";
   }
   return "";
 }
@@ -56,19 +60,23 @@ std::string one_line(std::string text) {
 }  // namespace
 
 std::string make_task_header(const BoundTask& bound) {
-  std::string out = fmt::format("// task.h, made by KForge for task {}, shape set {}\n// {}\n#pragma once\n\n#include <stdint.h>\n\n",
-                                one_line(bound.task->name), bound.shape_set, one_line(bound.task->description));
+  std::string out = fmt::format(
+      "// task.h, made by KForge for task {}, shape set {}\n// {}\n#pragma once\n\n#include <stdint.h>\n\n",
+      one_line(bound.task->name), bound.shape_set, one_line(bound.task->description));
   std::vector<std::string> dims;
   std::set<std::string> taken;
   for (const auto& [symbol, value] : named_dims(bound))
     dims.push_back(fmt::format("{} = {}", make_c_name(symbol, taken), value));
   if (!dims.empty())
-    out += fmt::format("namespace task {{\ninline constexpr long {};\n}}  // namespace task\n\n", fmt::join(dims, ", "));
+    out += fmt::format("namespace task {{\ninline constexpr long {};\n}}  // namespace task\n\n",
+                       fmt::join(dims, ", "));
 
   std::vector<std::string> all, params, others;
   for (std::size_t i = 0; i < bound.arguments.size(); ++i) {
     const BoundArgument& argument = bound.arguments[i];
-    const char* note = argument.dtype == DType::kBFloat16 ? " (bits of a bfloat16)" : argument.dtype == DType::kBool ? " (0 or 1)" : "";
+    const char* note = argument.dtype == DType::kBFloat16 ? " (bits of a bfloat16)"
+                       : argument.dtype == DType::kBool   ? " (0 or 1)"
+                                                          : "";
     out += fmt::format("// {:<12} {}{} {}: {}\n", argument.c_name, name_of(argument.dtype), note,
                        shape_text(argument, bound.task->arguments[i]), role_text(argument));
     all.push_back(parameter(argument));
@@ -78,7 +86,8 @@ std::string make_task_header(const BoundTask& bound) {
   out += fmt::format(
       "// Tensors are contiguous, row-major, 64-byte aligned.\n"
       "extern \"C\" void kernel({});\n\n"
-      "// Optional trio instead of kernel: work that depends only on params is done once, outside the timed calls.\n"
+      "// Optional trio instead of kernel: work that depends only on params is done once, outside the timed "
+      "calls.\n"
       "extern \"C\" void* prepare({});\n"
       "extern \"C\" void kernel_prepared({});\n"
       "extern \"C\" void release(void* state);\n",

@@ -14,20 +14,33 @@ void store_element(DType dtype, double value, std::byte* data, std::int64_t inde
   std::byte* at = data + index * static_cast<std::int64_t>(size_of(dtype));
   auto put = [at](auto typed) { std::memcpy(at, &typed, sizeof typed); };
   switch (dtype) {
-    case DType::kFloat32: return put(static_cast<float>(value));
-    case DType::kFloat64: return put(value);
-    case DType::kFloat16: return put(fp16_from_double(value));
-    case DType::kBFloat16: return put(bf16_from_double(value));
-    case DType::kInt8: return put(static_cast<std::int8_t>(value));
-    case DType::kInt16: return put(static_cast<std::int16_t>(value));
-    case DType::kInt32: return put(static_cast<std::int32_t>(value));
-    case DType::kInt64: return put(static_cast<std::int64_t>(value));
+    case DType::kFloat32:
+      return put(static_cast<float>(value));
+    case DType::kFloat64:
+      return put(value);
+    case DType::kFloat16:
+      return put(fp16_from_double(value));
+    case DType::kBFloat16:
+      return put(bf16_from_double(value));
+    case DType::kInt8:
+      return put(static_cast<std::int8_t>(value));
+    case DType::kInt16:
+      return put(static_cast<std::int16_t>(value));
+    case DType::kInt32:
+      return put(static_cast<std::int32_t>(value));
+    case DType::kInt64:
+      return put(static_cast<std::int64_t>(value));
     case DType::kUInt8:
-    case DType::kBool: return put(static_cast<std::uint8_t>(value));
-    case DType::kUInt16: return put(static_cast<std::uint16_t>(value));
-    case DType::kUInt32: return put(static_cast<std::uint32_t>(value));
-    case DType::kUInt64: return put(static_cast<std::uint64_t>(value));
-    case DType::kString: return;
+    case DType::kBool:
+      return put(static_cast<std::uint8_t>(value));
+    case DType::kUInt16:
+      return put(static_cast<std::uint16_t>(value));
+    case DType::kUInt32:
+      return put(static_cast<std::uint32_t>(value));
+    case DType::kUInt64:
+      return put(static_cast<std::uint64_t>(value));
+    case DType::kString:
+      return;
   }
 }
 
@@ -46,7 +59,8 @@ struct NullCandidate {
 };
 
 void constant(const ExpectedOutput& output, double value, std::vector<std::byte>& data) {
-  for (std::int64_t i = 0; i < element_count(output.shape); ++i) store_element(output.dtype, value, data.data(), i);
+  for (std::int64_t i = 0; i < element_count(output.shape); ++i)
+    store_element(output.dtype, value, data.data(), i);
 }
 
 // The first input with as many elements and the same type; false when there is none.
@@ -54,14 +68,16 @@ bool copy_of_input(const BoundTask& task, InputKind kind, std::uint64_t seed, co
                    std::vector<std::byte>& data) {
   for (std::size_t a = 0; a < task.arguments.size(); ++a) {
     const BoundArgument& argument = task.arguments[a];
-    if (argument.role == Role::kOutput || argument.dtype != output.dtype || argument.bytes() != data.size()) continue;
+    if (argument.role == Role::kOutput || argument.dtype != output.dtype || argument.bytes() != data.size())
+      continue;
     fill_argument(argument, kind, seed, a, data);
     return true;
   }
   return false;
 }
 
-double ratio_of(const ExpectedOutput& output, const std::vector<std::byte>& data, const CompareOptions& options) {
+double ratio_of(const ExpectedOutput& output, const std::vector<std::byte>& data,
+                const CompareOptions& options) {
   Comparison found = compare_output(output, data, options);
   // A wrong element of an integer output counts as far off.
   return found.wrong > 0 ? std::max(found.worst_ratio, 1.000001) : std::min(found.worst_ratio, 1.0);
@@ -75,9 +91,11 @@ Result<Calibration> calibrate(const JudgeContext& context) {
   NullCandidate nulls[] = {{"zeros"}, {"ones"}, {"mean"}, {"copy of an input"}};
   for (InputKind kind : {InputKind::kOwn, InputKind::kNormal}) {
     std::uint64_t seed = context.check_seed(kind);
-    KF_TRY(Expected expected, expected_outputs(task, kind, seed, context.machine->threads(), context.oracle_cache));
+    KF_TRY(Expected expected,
+           expected_outputs(task, kind, seed, context.machine->threads(), context.oracle_cache));
     for (const ExpectedOutput& output : expected.outputs) {
-      std::vector<std::byte> data(static_cast<std::size_t>(element_count(output.shape)) * size_of(output.dtype));
+      std::vector<std::byte> data(static_cast<std::size_t>(element_count(output.shape)) *
+                                  size_of(output.dtype));
       double constants[] = {0, 1, mean_of(output)};
       for (std::size_t n = 0; n < 3; ++n) {
         // The mean of a single element is the answer itself: nothing a candidate could know.

@@ -1,5 +1,5 @@
-// Gate 11: would a program that does nothing pass? Null candidates (zeros, ones, a copy of an input, the mean of
-// the truth) must fail on the task; otherwise the task says nothing about a kernel and is called vacuous.
+// Gate 11: would a program that does nothing pass? Null candidates (zeros, ones, a copy of an input, the mean
+// of the truth) must fail on the task; otherwise the task says nothing about a kernel and is called vacuous.
 #pragma once
 
 #include <string>

@@ -63,7 +63,9 @@ void merge(Part& into, Part&& from) {
   into.square_truth += from.square_truth;
 }
 
-std::int64_t row_length(const Shape& shape) { return shape.empty() ? 1 : std::max<std::int64_t>(shape.back(), 1); }
+std::int64_t row_length(const Shape& shape) {
+  return shape.empty() ? 1 : std::max<std::int64_t>(shape.back(), 1);
+}
 
 double want_at(const ExpectedOutput& expected, std::int64_t i) {
   return expected.doubles.empty() ? static_cast<double>(expected.values[static_cast<std::size_t>(i)])
@@ -80,13 +82,11 @@ double row_rms(const ExpectedOutput& expected, std::int64_t begin, std::int64_t 
 }
 
 // Non-finite values must stand exactly where the truth has them: infinities with their sign, NaN as NaN.
-bool same_nonfinite(double got, double want) {
-  return (std::isnan(got) && std::isnan(want)) || got == want;
-}
+bool same_nonfinite(double got, double want) { return (std::isnan(got) && std::isnan(want)) || got == want; }
 
 // Rows [first, last) of a floating-point output.
-void compare_float_rows(const ExpectedOutput& expected, const std::byte* actual, const CompareOptions& options,
-                        std::int64_t first, std::int64_t last, Part& part) {
+void compare_float_rows(const ExpectedOutput& expected, const std::byte* actual,
+                        const CompareOptions& options, std::int64_t first, std::int64_t last, Part& part) {
   std::int64_t length = row_length(expected.shape);
   double floor = kYardstickFactor * expected.yardstick_worst_abs;
   for (std::int64_t row = first; row < last; ++row) {
@@ -110,20 +110,23 @@ void compare_float_rows(const ExpectedOutput& expected, const std::byte* actual,
       part.square_truth += want * want;
       if (error > 1e-4 + 1e-4 * std::abs(want)) part.found.allclose_1e4 = false;
       if (error > bound) part.wrong(i, false);
-      if (bound > 0 ? error > part.found.worst_ratio * bound : error > 0) part.note({i, got, want, error, bound});
+      if (bound > 0 ? error > part.found.worst_ratio * bound : error > 0)
+        part.note({i, got, want, error, bound});
     }
   }
 }
 
 // The value an index stands for: element `index` along the axis, at the position of the output element.
-double value_reached(const IndexSource& source, std::int64_t inner, std::int64_t axis_size, std::int64_t outputs_per,
-                     std::int64_t flat, std::int64_t index) {
+double value_reached(const IndexSource& source, std::int64_t inner, std::int64_t axis_size,
+                     std::int64_t outputs_per, std::int64_t flat, std::int64_t index) {
   // flat runs over [outer, outputs_per, inner] of the output.
   std::int64_t outer = flat / (outputs_per * inner), in = flat % inner;
-  return static_cast<double>(source.values[static_cast<std::size_t>((outer * axis_size + index) * inner + in)]);
+  return static_cast<double>(
+      source.values[static_cast<std::size_t>((outer * axis_size + index) * inner + in)]);
 }
 
-void compare_indices(const ExpectedOutput& expected, const std::byte* actual, const CompareOptions& options, Part& part) {
+void compare_indices(const ExpectedOutput& expected, const std::byte* actual, const CompareOptions& options,
+                     Part& part) {
   const IndexSource& source = *expected.index_source;
   std::int64_t axis_size = source.shape[static_cast<std::size_t>(source.axis)], inner = 1, outer = 1;
   for (std::size_t d = 0; d < source.shape.size(); ++d) {
@@ -139,7 +142,8 @@ void compare_indices(const ExpectedOutput& expected, const std::byte* actual, co
     bool inside = got >= 0 && got < axis_size && want >= 0 && want < axis_size;
     double a = inside ? value_reached(source, inner, axis_size, outputs_per, i, got) : 0;
     double b = inside ? value_reached(source, inner, axis_size, outputs_per, i, want) : 0;
-    double bound = std::max(options.policy.tolerance * std::abs(b), kYardstickFactor * source.yardstick_worst_abs);
+    double bound =
+        std::max(options.policy.tolerance * std::abs(b), kYardstickFactor * source.yardstick_worst_abs);
     if (inside && std::abs(a - b) <= bound) continue;
     part.wrong(i, false);
     part.note({i, raw, static_cast<double>(want), std::abs(raw - static_cast<double>(want)), 0});
@@ -161,20 +165,33 @@ void compare_ints(const ExpectedOutput& expected, const std::byte* actual, Part&
 
 double element_as_double(DType dtype, const std::byte* data, std::int64_t index) {
   switch (dtype) {
-    case DType::kFloat32: return static_cast<double>(load<float>(data, index));
-    case DType::kFloat64: return load<double>(data, index);
-    case DType::kFloat16: return static_cast<double>(float_from_fp16(load<std::uint16_t>(data, index)));
-    case DType::kBFloat16: return static_cast<double>(float_from_bf16(load<std::uint16_t>(data, index)));
-    case DType::kInt8: return load<std::int8_t>(data, index);
-    case DType::kInt16: return load<std::int16_t>(data, index);
-    case DType::kInt32: return load<std::int32_t>(data, index);
-    case DType::kInt64: return static_cast<double>(load<std::int64_t>(data, index));
+    case DType::kFloat32:
+      return static_cast<double>(load<float>(data, index));
+    case DType::kFloat64:
+      return load<double>(data, index);
+    case DType::kFloat16:
+      return static_cast<double>(float_from_fp16(load<std::uint16_t>(data, index)));
+    case DType::kBFloat16:
+      return static_cast<double>(float_from_bf16(load<std::uint16_t>(data, index)));
+    case DType::kInt8:
+      return load<std::int8_t>(data, index);
+    case DType::kInt16:
+      return load<std::int16_t>(data, index);
+    case DType::kInt32:
+      return load<std::int32_t>(data, index);
+    case DType::kInt64:
+      return static_cast<double>(load<std::int64_t>(data, index));
     case DType::kUInt8:
-    case DType::kBool: return load<std::uint8_t>(data, index);
-    case DType::kUInt16: return load<std::uint16_t>(data, index);
-    case DType::kUInt32: return load<std::uint32_t>(data, index);
-    case DType::kUInt64: return static_cast<double>(load<std::uint64_t>(data, index));
-    case DType::kString: break;
+    case DType::kBool:
+      return load<std::uint8_t>(data, index);
+    case DType::kUInt16:
+      return load<std::uint16_t>(data, index);
+    case DType::kUInt32:
+      return load<std::uint32_t>(data, index);
+    case DType::kUInt64:
+      return static_cast<double>(load<std::uint64_t>(data, index));
+    case DType::kString:
+      break;
   }
   return 0;
 }
@@ -182,8 +199,8 @@ double element_as_double(DType dtype, const std::byte* data, std::int64_t index)
 Comparison compare_output(const ExpectedOutput& expected, std::span<const std::byte> actual,
                           const CompareOptions& options) {
   std::int64_t elements = element_count(expected.shape);
-  KF_CHECK(actual.size() == static_cast<std::size_t>(elements) * size_of(expected.dtype), "output {} has {} bytes",
-           expected.name, actual.size());
+  KF_CHECK(actual.size() == static_cast<std::size_t>(elements) * size_of(expected.dtype),
+           "output {} has {} bytes", expected.name, actual.size());
   Part whole;
   if (elements == 0) {
     // Nothing to compare.

@@ -19,16 +19,16 @@ struct WrongElement {
 
 struct Comparison {
   std::int64_t elements = 0;
-  std::int64_t wrong = 0;              // outside the bound, or non-finite in the wrong place
-  std::int64_t wrong_nonfinite = 0;    // of those: non-finite where the truth is finite, or the reverse
-  std::int64_t first_wrong = -1;       // flat index
-  std::vector<WrongElement> worst;     // up to 5, by error / bound, largest first (also when all are right)
-  double max_abs = 0;                  // over elements finite in both
-  double max_rel = 0;                  // |error| / max(|b|, rms of the row, rms): compares with the tolerance
-  double rel_norm = 0;                 // ||a - b|| / ||b||
-  double worst_ratio = 0;              // largest error / bound; over 1 is wrong
+  std::int64_t wrong = 0;            // outside the bound, or non-finite in the wrong place
+  std::int64_t wrong_nonfinite = 0;  // of those: non-finite where the truth is finite, or the reverse
+  std::int64_t first_wrong = -1;     // flat index
+  std::vector<WrongElement> worst;   // up to 5, by error / bound, largest first (also when all are right)
+  double max_abs = 0;                // over elements finite in both
+  double max_rel = 0;                // |error| / max(|b|, rms of the row, rms): compares with the tolerance
+  double rel_norm = 0;               // ||a - b|| / ||b||
+  double worst_ratio = 0;            // largest error / bound; over 1 is wrong
   double bound_at_worst = 0;
-  std::string pattern;                 // "every 4th element", "last row", "one factor of 2", ...; empty: none seen
+  std::string pattern;  // "every 4th element", "last row", "one factor of 2", ...; empty: none seen
   // KernelBench's own criterion, |a - b| <= t + t |b| with t = 1e-4, beside ours.
   bool allclose_1e4 = true;
 

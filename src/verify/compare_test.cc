@@ -67,7 +67,8 @@ TEST(Compare, TheYardsticksOwnErrorWidensTheBound) {
 TEST(Compare, NonFiniteValuesMustStandWhereTheOracleHasThem) {
   auto expected = expected_of({kInf, -kInf, kNan, 1}, {4});
   EXPECT_TRUE(compare_output(expected, bytes_of(expected.values), fp32()).ok());
-  for (std::vector<float> actual : {std::vector<float>{-kInf, -kInf, kNan, 1}, {kInf, -kInf, 0, 1}, {kInf, -kInf, kNan, kNan}}) {
+  for (std::vector<float> actual :
+       {std::vector<float>{-kInf, -kInf, kNan, 1}, {kInf, -kInf, 0, 1}, {kInf, -kInf, kNan, kNan}}) {
     Comparison found = compare_output(expected, bytes_of(actual), fp32());
     EXPECT_EQ(found.wrong, 1);
     EXPECT_EQ(found.wrong_nonfinite, 1);
@@ -123,7 +124,8 @@ TEST(Compare, PartsMergeLikeTheWhole) {
   actual.back() += 2e6f;
   CompareOptions one = fp32(), two = fp32();
   one.threads = 1;
-  Comparison a = compare_output(expected, bytes_of(actual), one), b = compare_output(expected, bytes_of(actual), two);
+  Comparison a = compare_output(expected, bytes_of(actual), one),
+             b = compare_output(expected, bytes_of(actual), two);
   EXPECT_EQ(a.wrong, 2);
   EXPECT_EQ(b.wrong, 2);
   EXPECT_EQ(a.first_wrong, b.first_wrong);

@@ -73,10 +73,10 @@ std::string comparison_evidence(const ExpectedOutput& expected, std::span<const 
   return evidence.dump();
 }
 
-std::string comparison_sentence(const ExpectedOutput& expected, const Comparison& found, std::string_view policy,
-                                std::string_view input_kind) {
-  std::string sentence = fmt::format("{} of {} elements of {} are outside the {} policy on {} inputs", found.wrong,
-                                     found.elements, expected.name, policy, input_kind);
+std::string comparison_sentence(const ExpectedOutput& expected, const Comparison& found,
+                                std::string_view policy, std::string_view input_kind) {
+  std::string sentence = fmt::format("{} of {} elements of {} are outside the {} policy on {} inputs",
+                                     found.wrong, found.elements, expected.name, policy, input_kind);
   if (!found.worst.empty()) {
     const WrongElement& worst = found.worst.front();
     sentence += fmt::format("; worst {}[{}] = {:.9g}, must be {:.9g}", expected.name,

@@ -30,17 +30,20 @@ SamplePositions::SamplePositions(const BoundTask& task, std::uint64_t seed) {
     // One element from each of equal strata: no region larger than a stratum escapes.
     for (std::int64_t s = 0; s < strata; ++s) {
       std::int64_t begin = n * s / strata, end = n * (s + 1) / strata;
-      output.elements.push_back(begin + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end - begin)));
+      output.elements.push_back(
+          begin + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end - begin)));
     }
     outputs_.push_back(std::move(output));
   }
 }
 
-Fingerprint take_fingerprint(const SamplePositions& positions, const TensorMemory& outputs, std::uint32_t slot) {
+Fingerprint take_fingerprint(const SamplePositions& positions, const TensorMemory& outputs,
+                             std::uint32_t slot) {
   Fingerprint values;
   for (const auto& output : positions.outputs()) {
     auto data = outputs.tensor(output.argument, slot);
-    for (std::int64_t element : output.elements) values.push_back(element_as_double(output.dtype, data.data(), element));
+    for (std::int64_t element : output.elements)
+      values.push_back(element_as_double(output.dtype, data.data(), element));
   }
   return values;
 }
@@ -54,7 +57,8 @@ std::optional<std::string> fingerprints_differ(const SamplePositions& positions,
     const BoundArgument& argument = task.arguments[output.argument];
     const ExpectedOutput* truth = expected_of(expected, argument);
     double square = 0;
-    for (std::size_t i = 0; i < n; ++i) square += std::isfinite(again[at + i]) ? again[at + i] * again[at + i] : 0;
+    for (std::size_t i = 0; i < n; ++i)
+      square += std::isfinite(again[at + i]) ? again[at + i] * again[at + i] : 0;
     double rms = std::sqrt(square / static_cast<double>(std::max<std::size_t>(n, 1)));
     // Indices may differ between runs where values tie or nearly tie.
     bool indices = truth && truth->index_source.has_value();
@@ -71,8 +75,9 @@ std::optional<std::string> fingerprints_differ(const SamplePositions& positions,
     }
     std::size_t allowed = indices ? n / 100 + 1 : 0;
     if (differing > allowed)
-      return fmt::format("{} of {} sampled elements of {} differ, first element {}: {:.9g} when timed, {:.9g} alone",
-                         differing, n, argument.c_name, output.elements[first], timed[at + first], again[at + first]);
+      return fmt::format(
+          "{} of {} sampled elements of {} differ, first element {}: {:.9g} when timed, {:.9g} alone",
+          differing, n, argument.c_name, output.elements[first], timed[at + first], again[at + first]);
     at += n;
   }
   return std::nullopt;

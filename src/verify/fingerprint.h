@@ -1,5 +1,5 @@
-// A timed call remembered by a secret sample of its outputs, so that it can be compared with the same call made
-// again in a fresh process without keeping gigabytes.
+// A timed call remembered by a secret sample of its outputs, so that it can be compared with the same call
+// made again in a fresh process without keeping gigabytes.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,11 @@ class SamplePositions {
 
 using Fingerprint = std::vector<double>;  // values at the positions, output after output
 
-Fingerprint take_fingerprint(const SamplePositions& positions, const TensorMemory& outputs, std::uint32_t slot);
+Fingerprint take_fingerprint(const SamplePositions& positions, const TensorMemory& outputs,
+                             std::uint32_t slot);
 
-// What differs between the timed call and its repetition beyond twice the policy, in words; nothing when they agree.
-// `expected` gives the yardstick's error on inputs of the same kind.
+// What differs between the timed call and its repetition beyond twice the policy, in words; nothing when they
+// agree. `expected` gives the yardstick's error on inputs of the same kind.
 std::optional<std::string> fingerprints_differ(const SamplePositions& positions, const BoundTask& task,
                                                const Fingerprint& timed, const Fingerprint& again,
                                                const PrecisionPolicy& policy, const Expected& expected);

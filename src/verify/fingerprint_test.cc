@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <set>
 
 namespace kforge {
@@ -31,7 +31,9 @@ class FingerprintTest : public testing::Test {
     auto data = outputs_.tensor(0, 0);
     for (std::size_t i = 0; i < data.size(); i += 4) std::memcpy(data.data() + i, &value, 4);
   }
-  void set(std::size_t element, float value) { std::memcpy(outputs_.tensor(0, 0).data() + 4 * element, &value, 4); }
+  void set(std::size_t element, float value) {
+    std::memcpy(outputs_.tensor(0, 0).data() + 4 * element, &value, 4);
+  }
   Fingerprint take() { return take_fingerprint(positions_, outputs_, 0); }
   bool differ(const Fingerprint& a, const Fingerprint& b) {
     return fingerprints_differ(positions_, task_, a, b, *policy_from_name("fp32"), expected_).has_value();

@@ -11,7 +11,8 @@ namespace {
 
 // Operators that need not read all of their input.
 constexpr std::array<std::string_view, 11> kPartialReaders = {
-    "Gather", "GatherElements", "GatherND", "Slice", "Trilu", "Where", "Split", "Shape", "Size", "ScatterElements", "ScatterND"};
+    "Gather", "GatherElements", "GatherND", "Slice",           "Trilu",    "Where",
+    "Split",  "Shape",          "Size",     "ScatterElements", "ScatterND"};
 
 bool is_trilu(const Node& node) { return node.op == "Trilu"; }
 
@@ -42,7 +43,8 @@ TimeFloor time_floor(const BoundTask& task, const Machine& machine, const Peaks&
     if (cache_capacity(machine, level.level) >= floor.bytes) break;
   }
   if (bandwidth > 0) floor.bytes_ns = floor.bytes / bandwidth / kFloorMargin;
-  if (peaks.fp32_gflops > 0) floor.flops_ns = task.cost.flops / std::max(peaks.fp32_gflops, peaks.amx_bf16_gflops);
+  if (peaks.fp32_gflops > 0)
+    floor.flops_ns = task.cost.flops / std::max(peaks.fp32_gflops, peaks.amx_bf16_gflops);
   return floor;
 }
 

@@ -1,5 +1,5 @@
-// The record every gate leaves, passed or not: what was asked, the answer in one line, and the evidence; and how far
-// off the values were.
+// The record every gate leaves, passed or not: what was asked, the answer in one line, and the evidence; and
+// how far off the values were.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,8 @@ struct View {
 
   double want(std::int64_t i) const {
     auto at = static_cast<std::size_t>(i);
-    return is_float(expected.dtype) ? static_cast<double>(expected.values[at]) : static_cast<double>(expected.ints[at]);
+    return is_float(expected.dtype) ? static_cast<double>(expected.values[at])
+                                    : static_cast<double>(expected.ints[at]);
   }
   double got(std::int64_t i) const { return element_as_double(expected.dtype, actual, i); }
   // A coarse test: patterns need no exact bounds.
@@ -72,7 +73,8 @@ std::string regular_positions(const std::vector<std::int64_t>& wrong, std::int64
     return fmt::format("every {}th element is wrong, starting at {}", step, wrong.front());
   bool contiguous = wrong.back() - wrong.front() + 1 == static_cast<std::int64_t>(wrong.size());
   if (contiguous && all_seen && wrong.back() == n - 1 && wrong.front() > 0)
-    return fmt::format("everything from element {} on is wrong (a tail that was not handled?)", wrong.front());
+    return fmt::format("everything from element {} on is wrong (a tail that was not handled?)",
+                       wrong.front());
   if (contiguous && wrong.size() > 1)
     return fmt::format("elements {} to {} are wrong, the rest is right", wrong.front(), wrong.back());
   return "";
@@ -82,7 +84,8 @@ std::string regular_positions(const std::vector<std::int64_t>& wrong, std::int64
 std::string border(const std::vector<std::int64_t>& wrong, const Shape& shape) {
   if (shape.size() < 2) return "";
   std::int64_t columns = shape.back(), rows = shape[shape.size() - 2];
-  bool last_column = columns > 2, first_column = columns > 2, last_row = rows > 2, first_row = rows > 2, rim = rows > 2 && columns > 2;
+  bool last_column = columns > 2, first_column = columns > 2, last_row = rows > 2, first_row = rows > 2,
+       rim = rows > 2 && columns > 2;
   for (std::int64_t index : wrong) {
     std::int64_t column = index % columns, row = index / columns % rows;
     last_column = last_column && column == columns - 1;

@@ -24,7 +24,8 @@ ExpectedOutput ramp(Shape shape) {
 }
 
 std::string pattern_of(const ExpectedOutput& expected, const std::vector<float>& actual) {
-  return compare_output(expected, std::as_bytes(std::span(actual)), {*policy_from_name("fp32"), false, 1}).pattern;
+  return compare_output(expected, std::as_bytes(std::span(actual)), {*policy_from_name("fp32"), false, 1})
+      .pattern;
 }
 
 TEST(Pattern, Constant) {

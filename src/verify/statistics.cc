@@ -35,7 +35,8 @@ Interval median_interval(std::span<const double> values) {
 }
 
 Interval paired_ratio(std::span<const double> numerator, std::span<const double> denominator) {
-  KF_CHECK(numerator.size() == denominator.size(), "{} against {} samples", numerator.size(), denominator.size());
+  KF_CHECK(numerator.size() == denominator.size(), "{} against {} samples", numerator.size(),
+           denominator.size());
   std::vector<double> ratios;
   for (std::size_t i = 0; i < numerator.size(); ++i)
     if (denominator[i] > 0) ratios.push_back(numerator[i] / denominator[i]);

@@ -11,8 +11,8 @@ struct Interval {
   double value = 0, lo = 0, hi = 0;
 };
 
-double median(std::span<const double> values);                // 0 of nothing
-double quantile(std::span<const double> values, double q);    // linear between neighbours
+double median(std::span<const double> values);              // 0 of nothing
+double quantile(std::span<const double> values, double q);  // linear between neighbours
 Interval median_interval(std::span<const double> values);
 // The median of numerator[i] / denominator[i]: pairs come from the same round. REQUIRES: same length.
 Interval paired_ratio(std::span<const double> numerator, std::span<const double> denominator);

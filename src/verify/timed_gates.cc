@@ -18,9 +18,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr double kRepeatSeconds = 1.5;        // spent on making timed calls again in a fresh process
+constexpr double kRepeatSeconds = 1.5;  // spent on making timed calls again in a fresh process
 constexpr std::size_t kRepeatLeast = 4, kRepeatMost = 64;
-constexpr std::size_t kSmallSlot = 1 << 20;   // calls on less than this are made again several at a time
+constexpr std::size_t kSmallSlot = 1 << 20;  // calls on less than this are made again several at a time
 constexpr double kSuspiciousSpeedup = 10;
 constexpr double kOneThreadBelowNs = 20e6;
 
@@ -32,9 +32,9 @@ struct RememberedCall {
   bool tripwire = false;  // its inputs were changed while earlier calls of its batch ran
 };
 
-// More than max(10 %, 200 us) apart. On a busy machine the parent is woken late, or the contender is: what the kernel says
-// they waited for a processor is allowed for. And a contender that claims less than passed outside has lied only if the
-// kernel charged its threads for more than it claims.
+// More than max(10 %, 200 us) apart. On a busy machine the parent is woken late, or the contender is: what
+// the kernel says they waited for a processor is allowed for. And a contender that claims less than passed
+// outside has lied only if the kernel charged its threads for more than it claims.
 bool clocks_disagree(const Sample& sample, int threads) {
   double allowed = std::max(0.1 * sample.parent_ns, 200e3) + sample.delay_ns;
   if (sample.claimed_ns > sample.parent_ns + allowed) return true;
@@ -46,8 +46,15 @@ class TimedJudge {
  public:
   TimedJudge(const JudgeContext& context, const ContenderSpec& candidate, const std::vector<Rival>& rivals,
              const TimedOptions& options, Peaks& peaks, Verdict& verdict)
-      : context_(context), task_(*context.task), candidate_(candidate), rivals_(rivals), options_(options),
-        peaks_(peaks), verdict_(verdict), random_(options.seed), positions_(task_, mix_seed(options.seed, 77)) {}
+      : context_(context),
+        task_(*context.task),
+        candidate_(candidate),
+        rivals_(rivals),
+        options_(options),
+        peaks_(peaks),
+        verdict_(verdict),
+        random_(options.seed),
+        positions_(task_, mix_seed(options.seed, 77)) {}
 
   Result<TimedFindings> judge();
 
@@ -85,12 +92,12 @@ class TimedJudge {
   Expected expected_;
 
   std::optional<InputMemory> memory_;
-  std::vector<std::unique_ptr<Contender>> owned_;   // the candidate first
+  std::vector<std::unique_ptr<Contender>> owned_;  // the candidate first
   std::optional<InputMemory> fresh_memory_;
-  std::unique_ptr<Contender> echo_;                 // tells what a message takes
-  std::unique_ptr<Contender> fresh_;                // a second process of the candidate: makes timed calls again
-  std::vector<const Rival*> present_;               // rival of owned_[i + 1]
-  std::vector<std::string> what_;                   // with the thread count used
+  std::unique_ptr<Contender> echo_;    // tells what a message takes
+  std::unique_ptr<Contender> fresh_;   // a second process of the candidate: makes timed calls again
+  std::vector<const Rival*> present_;  // rival of owned_[i + 1]
+  std::vector<std::string> what_;      // with the thread count used
   std::vector<TimedContender> timed_;
   std::vector<RememberedCall> remembered_;
   int drawn_round_ = 0;
@@ -99,8 +106,9 @@ class TimedJudge {
   TimedFindings findings_;
 };
 
-// The process that will make timed calls again. It is started with the candidate's, because starting one takes longer
-// than most small kernels, and stays stopped until its turn; nothing it will be asked is known yet.
+// The process that will make timed calls again. It is started with the candidate's, because starting one
+// takes longer than most small kernels, and stays stopped until its turn; nothing it will be asked is known
+// yet.
 Result<bool> TimedJudge::start_fresh() {
   KF_TRY(auto started, Contender::start(candidate_, task_, *fresh_memory_, context_.load_limit));
   if (!started) return false;  // the candidate's own start says why, or it is tried again
@@ -155,7 +163,8 @@ Result<std::unique_ptr<Contender>> TimedJudge::start_rival(const Rival& rival, i
     call_ns = call_ns == 0 ? time->parent_ns : std::min(call_ns, time->parent_ns);
   }
   Verdict scratch;
-  if (auto failure = judge_outputs(context_, expected_, (*started)->outputs(), 0, InputKind::kOwn, "accuracy", scratch))
+  if (auto failure =
+          judge_outputs(context_, expected_, (*started)->outputs(), 0, InputKind::kOwn, "accuracy", scratch))
     return refuse(*failure);
   return std::move(*started);
 }
@@ -194,8 +203,9 @@ RoundPlan TimedJudge::fresh_plan() {
   return plan;
 }
 
-// One call of one round, drawn in secret, gets check inputs whose true result is known. A program without prepare()
-// takes the params anew in every call, so they change too: it cannot have digested them outside the time.
+// One call of one round, drawn in secret, gets check inputs whose true result is known. A program without
+// prepare() takes the params anew in every call, so they change too: it cannot have digested them outside the
+// time.
 RoundPlan TimedJudge::plan(int round) {
   RoundPlan plan = fresh_plan();
   InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
@@ -216,13 +226,16 @@ void TimedJudge::after_batch(const BatchView& batch) {
   for (std::uint32_t slot : batch.called) {
     if (batch.round == drawn_round_ && slot == drawn_slot_) {
       Verdict scratch;
-      auto failure = judge_outputs(context_, expected_, outputs, slot, InputKind::kOwn, "timed_calls", scratch);
+      auto failure =
+          judge_outputs(context_, expected_, outputs, slot, InputKind::kOwn, "timed_calls", scratch);
       if (failure)
-        verdict_.fail(Rejected{"timed_calls", "a timed call gave another result than its checks: " + reason_text(*failure),
+        verdict_.fail(Rejected{"timed_calls",
+                               "a timed call gave another result than its checks: " + reason_text(*failure),
                                std::string(evidence_json(*failure))});
       continue;
     }
-    remembered_.push_back({batch.round, round_params_, batch.plan.choices[slot], take_fingerprint(positions_, outputs, slot)});
+    remembered_.push_back(
+        {batch.round, round_params_, batch.plan.choices[slot], take_fingerprint(positions_, outputs, slot)});
   }
   // Outputs of calls that were not made must be untouched: a program may not work ahead.
   if (batch.not_called.empty() || verdict_.failed()) return;
@@ -231,8 +244,13 @@ void TimedJudge::after_batch(const BatchView& batch) {
     const BoundArgument& argument = task_.arguments[a];
     if (argument.role != Role::kOutput) continue;
     auto data = outputs.tensor(a, slot);
-    if (count_poison(argument.dtype, batch.plan.choices[slot].seed, data) == element_count(argument.shape)) continue;
-    verdict_.fail(Rejected{"timed_calls", fmt::format("{} of a call that had not been made was written: the program works ahead", argument.c_name), ""});
+    if (count_poison(argument.dtype, batch.plan.choices[slot].seed, data) == element_count(argument.shape))
+      continue;
+    verdict_.fail(
+        Rejected{"timed_calls",
+                 fmt::format("{} of a call that had not been made was written: the program works ahead",
+                             argument.c_name),
+                 ""});
     return;
   }
 }
@@ -243,7 +261,8 @@ std::vector<std::size_t> TimedJudge::rounds_kept() const {
   std::vector<std::size_t> kept, all;
   for (std::size_t r = 0; r < rounds; ++r) {
     all.push_back(r);
-    bool stolen = std::ranges::any_of(timed_, [r](const TimedContender& t) { return r < t.samples.size() && t.samples[r].stolen; });
+    bool stolen = std::ranges::any_of(
+        timed_, [r](const TimedContender& t) { return r < t.samples.size() && t.samples[r].stolen; });
     if (!stolen) kept.push_back(r);
   }
   return kept.size() >= std::max<std::size_t>(5, rounds / 2) ? kept : all;
@@ -302,7 +321,8 @@ void TimedJudge::summarise() {
   findings_.message_ns = median(messages);
   findings_.ns = median_interval(findings_.samples);
   if (findings_.ns.value > 0)
-    findings_.spread = (quantile(findings_.samples, 0.75) - quantile(findings_.samples, 0.25)) / findings_.ns.value;
+    findings_.spread =
+        (quantile(findings_.samples, 0.75) - quantile(findings_.samples, 0.25)) / findings_.ns.value;
   double cpu = 0, wall = 0;
   for (const Sample& sample : timed_[0].samples) cpu += sample.cpu_ns, wall += sample.parent_ns;
   if (wall > 0) findings_.thread_use = cpu / (wall * context_.threads);
@@ -313,15 +333,16 @@ void TimedJudge::summarise() {
       continue;
     }
     auto theirs = pick(timed_[i].samples, kept);
-    findings_.rivals.push_back({rival.name, what_[i - 1], median_interval(theirs), paired_ratio(theirs, findings_.samples), theirs, rival.baseline});
+    findings_.rivals.push_back({rival.name, what_[i - 1], median_interval(theirs),
+                                paired_ratio(theirs, findings_.samples), theirs, rival.baseline});
   }
   std::ranges::sort(findings_.rivals, {}, [](const RivalTimes& r) { return r.ns.value; });
   findings_.usage = owned_[0]->usage();
 }
 
-// Small calls come in batches; see tripwire.h. The call's result joins those that are made again elsewhere. Where the
-// tripwire never gets its chance (a program that does all the work in the first call, or a busy machine), calls
-// are timed one by one instead: alone, nobody can work ahead.
+// Small calls come in batches; see tripwire.h. The call's result joins those that are made again elsewhere.
+// Where the tripwire never gets its chance (a program that does all the work in the first call, or a busy
+// machine), calls are timed one by one instead: alone, nobody can work ahead.
 Result<void> TimedJudge::judge_look_ahead() {
   constexpr int kTries = 8;
   std::uint32_t batch = timed_[0].batch;
@@ -329,10 +350,13 @@ Result<void> TimedJudge::judge_look_ahead() {
   InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
   fill_params(task_, *memory_, own);
   for (int i = 0; i < kTries; ++i) {
-    KF_TRY(auto wire, spring_tripwire(task_, *memory_, *owned_[0], fresh_plan(), batch, random_(), context_.call_limit));
+    KF_TRY(auto wire,
+           spring_tripwire(task_, *memory_, *owned_[0], fresh_plan(), batch, random_(), context_.call_limit));
     if (!wire) return verdict_.fail(wire.error()), Result<void>{};
     if (!wire->conclusive) continue;
-    remembered_.insert(remembered_.begin(), {findings_.rounds, own, wire->choice, take_fingerprint(positions_, owned_[0]->outputs(), wire->slot), true});
+    remembered_.insert(remembered_.begin(),
+                       {findings_.rounds, own, wire->choice,
+                        take_fingerprint(positions_, owned_[0]->outputs(), wire->slot), true});
     return {};
   }
   // What was seen of the batches stays evidence: those calls are made again too.
@@ -351,18 +375,21 @@ Result<void> TimedJudge::judge_look_ahead() {
 void TimedJudge::judge_threads() {
   constexpr double kMost = 1.3;
   std::vector<double> use;
-  for (const Sample& sample : timed_[0].samples) use.push_back(sample.cpu_ns / std::max(sample.parent_ns, 1.0));
+  for (const Sample& sample : timed_[0].samples)
+    use.push_back(sample.cpu_ns / std::max(sample.parent_ns, 1.0));
   double threads = median(use);
   if (threads <= kMost * context_.threads) return;
   verdict_.fail(Rejected{"threads",
-                         fmt::format("it used {:.2g} processors where {} thread{} were allowed", threads, context_.threads,
-                                     context_.threads == 1 ? "" : "s"),
+                         fmt::format("it used {:.2g} processors where {} thread{} were allowed", threads,
+                                     context_.threads, context_.threads == 1 ? "" : "s"),
                          fmt::format("{{\"used\":{:.3f},\"allowed\":{}}}", threads, context_.threads)});
 }
 
-// How many of the remembered calls from `first` on can be one command: those of one round, which have the same params.
+// How many of the remembered calls from `first` on can be one command: those of one round, which have the
+// same params.
 std::size_t TimedJudge::calls_together(std::size_t first) const {
-  std::size_t most = std::min<std::size_t>(fresh_memory_->layout.slots, remembered_.size() - first), count = 1;
+  std::size_t most = std::min<std::size_t>(fresh_memory_->layout.slots, remembered_.size() - first),
+              count = 1;
   if (remembered_[first].tripwire) return 1;
   while (count < most && remembered_[first + count].params.seed == remembered_[first].params.seed) ++count;
   return count;
@@ -388,13 +415,18 @@ Result<void> TimedJudge::repeat_calls(Contender& fresh, std::span<const Remember
     auto difference = fingerprints_differ(positions_, task_, call.values, again, context_.policy, expected_);
     if (!difference) continue;
     if (call.tripwire) {
-      verdict_.fail(Rejected{"timed_calls", "a call used values its inputs had before it was made: the program works ahead in a batch; " + *difference, ""});
+      verdict_.fail(Rejected{
+          "timed_calls",
+          "a call used values its inputs had before it was made: the program works ahead in a batch; " +
+              *difference,
+          ""});
       return {};
     }
-    verdict_.fail(Rejected{"timed_calls",
-                           fmt::format("a timed call (round {}) gave another result than the same call alone: {}",
-                                       call.round + 1, *difference),
-                           fmt::format("{{\"round\":{}}}", call.round + 1)});
+    verdict_.fail(
+        Rejected{"timed_calls",
+                 fmt::format("a timed call (round {}) gave another result than the same call alone: {}",
+                             call.round + 1, *difference),
+                 fmt::format("{{\"round\":{}}}", call.round + 1)});
     return {};
   }
   return {};
@@ -407,8 +439,11 @@ Result<void> TimedJudge::judge_timed_calls() {
   std::ranges::shuffle(remembered_, random_);
   std::ranges::partition(remembered_, &RememberedCall::tripwire);
   remembered_.resize(std::min(remembered_.size(), std::clamp(affordable, kRepeatLeast, kRepeatMost)));
-  // Calls of one round have the same params and can be made together; the order within a round stays shuffled.
-  std::ranges::stable_sort(remembered_, {}, [](const RememberedCall& call) { return std::pair(!call.tripwire, call.params.seed); });
+  // Calls of one round have the same params and can be made together; the order within a round stays
+  // shuffled.
+  std::ranges::stable_sort(remembered_, {}, [](const RememberedCall& call) {
+    return std::pair(!call.tripwire, call.params.seed);
+  });
   const InputMemory& memory = *fresh_memory_;
   fill_params(task_, memory, {InputKind::kOwn, context_.check_seed(InputKind::kOwn)});
   if (!fresh_) {
@@ -427,8 +462,10 @@ Result<void> TimedJudge::judge_timed_calls() {
   }
   KF_TRY(auto finished, fresh.finish());
   if (!finished) return verdict_.fail(finished.error()), Result<void>{};
-  verdict_.pass("timed_calls", fmt::format("one timed call equals the oracle, {} others equal the same call in a fresh process",
-                                           remembered_.size()));
+  verdict_.pass(
+      "timed_calls",
+      fmt::format("one timed call equals the oracle, {} others equal the same call in a fresh process",
+                  remembered_.size()));
   return {};
 }
 
@@ -463,10 +500,12 @@ Result<void> TimedJudge::judge_clock() {
     KF_TRY([[maybe_unused]] double ns, measure_again(5, again));
     if (verdict_.failed()) return {};
     if (std::ranges::count_if(again, disagree) >= 3) {
-      verdict_.fail(Rejected{"clock",
-                             fmt::format("its own clock says {:.3f} ms where {:.3f} ms passed outside: the clock was tampered with",
-                                         again.back().claimed_ns / 1e6, again.back().parent_ns / 1e6),
-                             ""});
+      verdict_.fail(Rejected{
+          "clock",
+          fmt::format(
+              "its own clock says {:.3f} ms where {:.3f} ms passed outside: the clock was tampered with",
+              again.back().claimed_ns / 1e6, again.back().parent_ns / 1e6),
+          ""});
       return {};
     }
   }
@@ -482,21 +521,30 @@ Result<void> TimedJudge::judge_floor() {
     KF_TRY(peaks_, machine_peaks(*context_.machine, context_.threads, true));
     floor = time_floor(task_, *context_.machine, peaks_);
   }
-  std::pair<std::string, double> numbers[] = {{"bytes", floor.bytes}, {"floor_ns", floor.bytes_ns}, {"time_ns", findings_.ns.value}, {"flops_ns", floor.flops_ns}};
+  std::pair<std::string, double> numbers[] = {{"bytes", floor.bytes},
+                                              {"floor_ns", floor.bytes_ns},
+                                              {"time_ns", findings_.ns.value},
+                                              {"flops_ns", floor.flops_ns}};
   std::string evidence = numbers_evidence(numbers);
   if (findings_.ns.value < floor.bytes_ns) {
-    verdict_.fail(Rejected{"floor",
-                           fmt::format("{:.3g} us is less than its {:.3g} MB need to travel at the speed of {} ({:.3g} us)",
-                                       findings_.ns.value / 1e3, floor.bytes / 1e6, floor.level, floor.bytes_ns / 1e3),
-                           evidence});
+    verdict_.fail(Rejected{
+        "floor",
+        fmt::format("{:.3g} us is less than its {:.3g} MB need to travel at the speed of {} ({:.3g} us)",
+                    findings_.ns.value / 1e3, floor.bytes / 1e6, floor.level, floor.bytes_ns / 1e3),
+        evidence});
     return {};
   }
   bool algebraic = findings_.ns.value < floor.flops_ns;
   if (algebraic) verdict_.flags.push_back("algebraic");
   if (algebraic) {
-    verdict_.flag("floor", "faster than the graph's flops allow: it computes less than the graph says (algebraic)", evidence);
+    verdict_.flag("floor",
+                  "faster than the graph's flops allow: it computes less than the graph says (algebraic)",
+                  evidence);
   } else {
-    verdict_.pass("floor", fmt::format("slower than its bytes can travel ({:.3g} us at {} speed)", floor.bytes_ns / 1e3, floor.level), evidence);
+    verdict_.pass("floor",
+                  fmt::format("slower than its bytes can travel ({:.3g} us at {} speed)",
+                              floor.bytes_ns / 1e3, floor.level),
+                  evidence);
   }
   return {};
 }
@@ -514,7 +562,8 @@ Result<void> TimedJudge::judge_suspicious() {
   double ns = std::ranges::min(again, {}, &Sample::ns_per_call).ns_per_call;
   if (ns > 1.5 * findings_.ns.value)
     verdict_.fail(Rejected{"floor",
-                           fmt::format("{:.3g} us did not repeat in a fresh process, which took {:.3g} us", findings_.ns.value / 1e3, ns / 1e3),
+                           fmt::format("{:.3g} us did not repeat in a fresh process, which took {:.3g} us",
+                                       findings_.ns.value / 1e3, ns / 1e3),
                            ""});
   return {};
 }
@@ -524,7 +573,8 @@ Result<TimedFindings> TimedJudge::judge() {
   std::uint32_t slots = slots_for(task_, std::max(verdict_.check_call_ns, 1e3) / 4, options_.timing.batch_ns);
   KF_TRY(memory_, InputMemory::create(task_, slots));
   InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
-  KF_TRY(expected_, expected_outputs(task_, own.kind, own.seed, context_.machine->threads(), context_.oracle_cache));
+  KF_TRY(expected_,
+         expected_outputs(task_, own.kind, own.seed, context_.machine->threads(), context_.oracle_cache));
   verdict_.oracle_seconds += expected_.seconds;
   fill_params(task_, *memory_, own);
   KF_TRY_VOID(start_candidate());
@@ -543,7 +593,8 @@ Result<TimedFindings> TimedJudge::judge() {
   KF_TRY_VOID(judge_timed_calls());
   if (!verdict_.failed()) KF_TRY_VOID(judge_clock());
   if (verdict_.failed()) return findings_;
-  verdict_.pass("after_return", "stopped the instant it reported; nothing changed afterwards, nothing was left running");
+  verdict_.pass("after_return",
+                "stopped the instant it reported; nothing changed afterwards, nothing was left running");
   KF_TRY_VOID(judge_floor());
   if (!verdict_.failed()) KF_TRY_VOID(judge_suspicious());
   return findings_;

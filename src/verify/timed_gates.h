@@ -1,5 +1,5 @@
-// Gates 6 and 8 to 10: are the timed calls real, is the time the time, and is it possible? Times the candidate
-// against its baselines, interleaved, and judges what was seen.
+// Gates 6 and 8 to 10: are the timed calls real, is the time the time, and is it possible? Times the
+// candidate against its baselines, interleaved, and judges what was seen.
 #pragma once
 
 #include <string>
@@ -23,36 +23,36 @@ struct Rival {
 
 struct RivalTimes {
   std::string name, what;
-  Interval ns;                   // per call
-  Interval speedup;              // of the candidate over it: paired ratio
-  std::vector<double> samples;   // per round
+  Interval ns;                  // per call
+  Interval speedup;             // of the candidate over it: paired ratio
+  std::vector<double> samples;  // per round
   bool baseline = true;
 };
 
 struct AbsentRival {
-  std::string name, reason;      // it failed or gave wrong values: unavailable, never a win
+  std::string name, reason;  // it failed or gave wrong values: unavailable, never a win
 };
 
 struct TimedFindings {
-  Interval ns;                     // of the candidate, per call
+  Interval ns;  // of the candidate, per call
   std::vector<double> samples;
   std::vector<RivalTimes> rivals;  // fastest first
   std::vector<AbsentRival> absent;
   int rounds = 0;
-  std::uint32_t batch = 1;         // calls per sample of the candidate
-  double message_ns = 0;           // taken off the wall time of every batch
-  int dropped = 0;                 // rounds dropped because of steal time
-  double spread = 0;               // (q3 - q1) / median
-  double thread_use = 0;           // cpu time / (wall time * threads)
-  double contender_seconds = 0;    // spent inside calls of all contenders
-  double spin_seconds = 0;         // spent warming cores and evicting caches
+  std::uint32_t batch = 1;       // calls per sample of the candidate
+  double message_ns = 0;         // taken off the wall time of every batch
+  int dropped = 0;               // rounds dropped because of steal time
+  double spread = 0;             // (q3 - q1) / median
+  double thread_use = 0;         // cpu time / (wall time * threads)
+  double contender_seconds = 0;  // spent inside calls of all contenders
+  double spin_seconds = 0;       // spent warming cores and evicting caches
   Usage usage;
 };
 
 struct TimedOptions {
   TimingOptions timing;
-  std::uint64_t seed = 0;          // of the timed inputs, drawn after the build
-  double hopeless = 0.2;           // stop early once surely slower than this times the quickest rival
+  std::uint64_t seed = 0;  // of the timed inputs, drawn after the build
+  double hopeless = 0.2;   // stop early once surely slower than this times the quickest rival
 };
 
 // Records its gates in the verdict; findings mean something only when the verdict has not failed.

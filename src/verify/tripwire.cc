@@ -8,7 +8,8 @@ namespace kforge {
 
 const BoundArgument* first_output(const BoundTask& task, std::size_t& index) {
   for (index = 0; index < task.arguments.size(); ++index)
-    if (task.arguments[index].role == Role::kOutput && !task.arguments[index].shape.empty()) return &task.arguments[index];
+    if (task.arguments[index].role == Role::kOutput && !task.arguments[index].shape.empty())
+      return &task.arguments[index];
   return nullptr;
 }
 
@@ -17,7 +18,8 @@ bool ends_untouched(const BoundArgument& argument, std::uint64_t seed, std::span
   // The pattern repeats every eight bytes from the start, so whole words at both ends can be compared.
   std::size_t tail = (data.size() - size) / 8 * 8;
   return count_poison(argument.dtype, seed, data.first(size)) == 1 &&
-         count_poison(argument.dtype, seed, data.subspan(tail)) == static_cast<std::int64_t>((data.size() - tail) / size);
+         count_poison(argument.dtype, seed, data.subspan(tail)) ==
+             static_cast<std::int64_t>((data.size() - tail) / size);
 }
 
 bool tripwire_possible(const BoundTask& task) {
@@ -38,15 +40,16 @@ Step<Tripwire> spring_tripwire(const BoundTask& task, const InputMemory& inputs,
   }
   std::uint32_t first = plan.order[0], second_last = plan.order[batch - 2], last = plan.order[batch - 1];
   Tripwire wire{false, last, {InputKind::kOwn, seed}};
-  // At first nearly the values it will have: a program that keeps a sample of its inputs beside its results, to see
-  // whether they are still good, sees no difference.
+  // At first nearly the values it will have: a program that keeps a sample of its inputs beside its results,
+  // to see whether they are still good, sees no difference.
   fill_inputs(task, inputs, wire.choice, last);
   disturb_inputs(task, inputs, seed + 1, last);
 
   std::atomic<bool> over = false;
   std::jthread watcher([&] {
     auto untouched = [&](std::uint32_t slot) {
-      return ends_untouched(*argument, plan.choices[slot].seed, contender.outputs().tensor(argument_index, slot));
+      return ends_untouched(*argument, plan.choices[slot].seed,
+                            contender.outputs().tensor(argument_index, slot));
     };
     while (!over && untouched(first)) std::this_thread::yield();
     if (over) return;

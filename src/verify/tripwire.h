@@ -1,6 +1,6 @@
-// Does a program work ahead within a batch? All inputs of a batch are in place when it begins, so the first call
-// could do the work of all and the others only copy. The tripwire changes a few elements of the last call's inputs while
-// the first calls are under way: an honest program has not looked at them yet.
+// Does a program work ahead within a batch? All inputs of a batch are in place when it begins, so the first
+// call could do the work of all and the others only copy. The tripwire changes a few elements of the last
+// call's inputs while the first calls are under way: an honest program has not looked at them yet.
 #pragma once
 
 #include "run/contender.h"
@@ -9,9 +9,9 @@
 namespace kforge {
 
 struct Tripwire {
-  bool conclusive = false;   // the inputs were changed before the second-last call had written anything
-  std::uint32_t slot = 0;    // of the last call
-  InputChoice choice;        // the values it had to use
+  bool conclusive = false;  // the inputs were changed before the second-last call had written anything
+  std::uint32_t slot = 0;   // of the last call
+  InputChoice choice;       // the values it had to use
 };
 
 // Runs one batch of at least three calls. REQUIRES: the task has an output that is not updated in place.

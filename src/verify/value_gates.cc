@@ -22,9 +22,12 @@ std::string_view gate_of(InputKind kind) {
   switch (kind) {
     case InputKind::kOwn:
     case InputKind::kNormal:
-    case InputKind::kHeavyTail: return "accuracy";
-    case InputKind::kInteger: return "integer";
-    default: return "extreme";
+    case InputKind::kHeavyTail:
+      return "accuracy";
+    case InputKind::kInteger:
+      return "integer";
+    default:
+      return "extreme";
   }
 }
 
@@ -50,15 +53,18 @@ void add_figures(Verdict& verdict, const Comparison& found, InputKind kind) {
   verdict.kernelbench_max_abs = std::max(verdict.kernelbench_max_abs, found.max_abs);
 }
 
-std::optional<Failure> canary_failure(const BoundTask& task, const TensorMemory& outputs, std::uint32_t slot) {
+std::optional<Failure> canary_failure(const BoundTask& task, const TensorMemory& outputs,
+                                      std::uint32_t slot) {
   for (std::size_t a = 0; a < task.arguments.size(); ++a) {
     const BoundArgument& argument = task.arguments[a];
     if (argument.role != Role::kOutput && argument.role != Role::kInout) continue;
     if (auto distance = outputs.broken_canary(a, slot))
-      return Rejected{"memory",
-                      *distance < 0 ? fmt::format("the program wrote {} bytes before the start of {}", -*distance, argument.c_name)
-                                    : fmt::format("the program wrote {} bytes past the end of {}", *distance + 1, argument.c_name),
-                      fmt::format("{{\"argument\":\"{}\",\"offset\":{}}}", argument.c_name, *distance)};
+      return Rejected{
+          "memory",
+          *distance < 0
+              ? fmt::format("the program wrote {} bytes before the start of {}", -*distance, argument.c_name)
+              : fmt::format("the program wrote {} bytes past the end of {}", *distance + 1, argument.c_name),
+          fmt::format("{{\"argument\":\"{}\",\"offset\":{}}}", argument.c_name, *distance)};
   }
   return std::nullopt;
 }
@@ -82,7 +88,8 @@ bool works_after_return(const BoundTask& task, Contender& contender, std::uint32
 }
 
 Rejected after_return_failure() {
-  return Rejected{"after_return", "outputs still changed after the kernel had returned: work goes on in the background", ""};
+  return Rejected{"after_return",
+                  "outputs still changed after the kernel had returned: work goes on in the background", ""};
 }
 
 // One judging in one process: its contender, inputs and running state.
@@ -128,8 +135,8 @@ Result<bool> ValueJudge::start(int threads) {
 }
 
 Result<Expected> ValueJudge::expect(InputKind kind) {
-  KF_TRY(Expected expected, expected_outputs(task_, kind, context_.check_seed(kind), context_.machine->threads(),
-                                             context_.oracle_cache));
+  KF_TRY(Expected expected, expected_outputs(task_, kind, context_.check_seed(kind),
+                                             context_.machine->threads(), context_.oracle_cache));
   verdict_.oracle_seconds += expected.seconds;
   return expected;
 }
@@ -155,7 +162,8 @@ Result<void> ValueJudge::judge_kind(InputKind kind) {
   }
   InputChoice choice{kind, context_.check_seed(kind)};
   fill_params(task_, *memory_, choice);
-  // Before the inputs are there: a prepare() that knows where they lie would compute the answer outside the time.
+  // Before the inputs are there: a prepare() that knows where they lie would compute the answer outside the
+  // time.
   KF_TRY(auto prepared, contender_->prepare(context_.call_limit));
   if (!prepared) {
     verdict_.fail(prepared.error());
@@ -167,7 +175,8 @@ Result<void> ValueJudge::judge_kind(InputKind kind) {
   if (!called) return {};
   auto failure = judge_outputs(context_, expected, contender_->outputs(), 0, kind, gate_of(kind), verdict_);
   // Wrong values and work after return look alike; looking again tells them apart.
-  if ((failure || kind == InputKind::kOwn) && works_after_return(task_, *contender_, 0)) failure = after_return_failure();
+  if ((failure || kind == InputKind::kOwn) && works_after_return(task_, *contender_, 0))
+    failure = after_return_failure();
   if (failure) {
     verdict_.fail(*failure);
     return {};
@@ -184,14 +193,16 @@ Result<void> ValueJudge::judge_repeat(const Expected& expected, InputChoice choi
   reset_outputs(task_, contender_->outputs(), choice, 1);
   KF_TRY(bool called, call(1));
   if (!called) return {};
-  if (auto failure = judge_outputs(context_, expected, contender_->outputs(), 1, choice.kind, "repeat", verdict_)) {
+  if (auto failure =
+          judge_outputs(context_, expected, contender_->outputs(), 1, choice.kind, "repeat", verdict_)) {
     verdict_.fail(*failure);
     return {};
   }
   bool same = snapshot(task_, contender_->outputs(), 0) == snapshot(task_, contender_->outputs(), 1);
   if (same) verdict_.flags.push_back("bitwise_repeatable");
   if (!same && context_.deterministic)
-    verdict_.fail(Rejected{"repeat", "two calls on the same values differ in their bits, and --deterministic forbids it", ""});
+    verdict_.fail(Rejected{
+        "repeat", "two calls on the same values differ in their bits, and --deterministic forbids it", ""});
   return {};
 }
 
@@ -205,26 +216,30 @@ Result<void> ValueJudge::finish() {
 Result<void> ValueJudge::every_kind() {
   int done = 0;
   for (InputKind kind : kAllInputKinds) {
-    if (context_.progress) context_.progress(done++ / static_cast<double>(std::size(kAllInputKinds)), name_of(kind));
+    if (context_.progress)
+      context_.progress(done++ / static_cast<double>(std::size(kAllInputKinds)), name_of(kind));
     KF_TRY_VOID(judge_kind(kind));
     if (verdict_.failed()) return {};
   }
   verdict_.pass("nonfinite", "infinities and NaN exactly where the oracle has them");
   verdict_.pass("accuracy", fmt::format("within the {} policy on {} inputs; {:.2g} of the scale at worst",
                                         context_.policy.name, done_["accuracy"], verdict_.error.max_rel));
-  verdict_.pass("integer", exact_on_integers(task_) ? "bit-exact on whole numbers" : "whole numbers, within the policy");
+  verdict_.pass("integer",
+                exact_on_integers(task_) ? "bit-exact on whole numbers" : "whole numbers, within the policy");
   if (!done_["extreme"].empty()) {
     verdict_.pass("extreme", done_["extreme"] + " inputs");
   } else {
     verdict_.skip("extreme", "fp32 itself overflows on every extreme input");
   }
-  for (const std::string& kind : skipped_) verdict_.gates.back().summary += fmt::format("; {} skipped: fp32 is not finite there", kind);
+  for (const std::string& kind : skipped_)
+    verdict_.gates.back().summary += fmt::format("; {} skipped: fp32 is not finite there", kind);
   verdict_.pass("memory", "every element written, canaries and guard pages intact, inputs sealed");
   return {};
 }
 
-// Another process, with one thread: first a call on nearly the check inputs, then the check inputs themselves. A
-// program that recognises its input by a sample of it answers the second with the first's result.
+// Another process, with one thread: first a call on nearly the check inputs, then the check inputs
+// themselves. A program that recognises its input by a sample of it answers the second with the first's
+// result.
 Result<void> ValueJudge::another_process() {
   InputKind kind = InputKind::kOwn;
   KF_TRY(Expected expected, expect(kind));
@@ -248,7 +263,8 @@ Result<void> ValueJudge::another_process() {
   }
   if (auto failure = judge_outputs(context_, expected, contender_->outputs(), 0, kind, "repeat", verdict_)) {
     if (auto* wrong = std::get_if<WrongValue>(&*failure))
-      wrong->reason = "in another process, with one thread, after a call on nearly the same inputs: " + wrong->reason;
+      wrong->reason =
+          "in another process, with one thread, after a call on nearly the same inputs: " + wrong->reason;
     verdict_.fail(*failure);
     return {};
   }
@@ -259,8 +275,9 @@ Result<void> ValueJudge::another_process() {
 
 }  // namespace
 
-std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected& expected, const TensorMemory& outputs,
-                                     std::uint32_t slot, InputKind kind, std::string_view gate, Verdict& verdict) {
+std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected& expected,
+                                     const TensorMemory& outputs, std::uint32_t slot, InputKind kind,
+                                     std::string_view gate, Verdict& verdict) {
   const BoundTask& task = *context.task;
   if (auto failure = canary_failure(task, outputs, slot)) return failure;
   CompareOptions options{context.policy, kind == InputKind::kInteger && exact_on_integers(task),
@@ -275,12 +292,17 @@ std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected
     }
     std::string evidence = comparison_evidence(output, actual, found, name_of(kind));
     std::uint64_t seed = context.check_seed(kind);
-    std::int64_t untouched = task.arguments[a].role == Role::kOutput ? count_poison(output.dtype, seed, actual) : 0;
+    std::int64_t untouched =
+        task.arguments[a].role == Role::kOutput ? count_poison(output.dtype, seed, actual) : 0;
     // A byte-sized output may hold the pattern by chance; wrong elements decide.
     if (untouched > 0 && untouched * 2 >= found.wrong)
-      return WrongValue{"memory", fmt::format("{} of {} elements of {} were never written", untouched, found.elements, output.name), evidence};
+      return WrongValue{
+          "memory",
+          fmt::format("{} of {} elements of {} were never written", untouched, found.elements, output.name),
+          evidence};
     std::string_view which = found.wrong_nonfinite > 0 && gate == "accuracy" ? "nonfinite" : gate;
-    return WrongValue{std::string(which), comparison_sentence(output, found, context.policy.name, name_of(kind)), evidence};
+    return WrongValue{std::string(which),
+                      comparison_sentence(output, found, context.policy.name, name_of(kind)), evidence};
   }
   return std::nullopt;
 }
@@ -289,7 +311,8 @@ Result<void> judge_values(const JudgeContext& context, const ContenderSpec& prog
   ValueJudge first(context, program, verdict);
   Verdict second_verdict;
   ValueJudge second(context, program, second_verdict);
-  // Both processes start at once: starting one takes longer than judging a small kernel. The second waits, stopped.
+  // Both processes start at once: starting one takes longer than judging a small kernel. The second waits,
+  // stopped.
   auto beside = std::async(std::launch::async, [&] { return second.start(1); });
   auto started = first.start(context.threads);
   auto second_started = beside.get();
@@ -298,7 +321,8 @@ Result<void> judge_values(const JudgeContext& context, const ContenderSpec& prog
   KF_TRY_VOID(first.every_kind());
   if (verdict.failed()) return {};
   KF_TRY(bool second_ready, std::move(second_started));
-  auto ending = std::async(std::launch::async, [&] { return first.finish(); });  // exit handlers take their time
+  auto ending =
+      std::async(std::launch::async, [&] { return first.finish(); });  // exit handlers take their time
   auto judged = second_ready ? second.another_process() : Result<void>{};
   KF_TRY_VOID(ending.get());
   KF_TRY_VOID(std::move(judged));
@@ -309,7 +333,8 @@ Result<void> judge_values(const JudgeContext& context, const ContenderSpec& prog
   if (second_verdict.failed()) return verdict.fail(*second_verdict.failure), Result<void>{};
   bool same = std::ranges::count(verdict.flags, "bitwise_repeatable") > 0;
   verdict.pass("repeat", fmt::format("repeats and {} within the policy{}",
-                                     context.threads > 1 ? fmt::format("1 and {} threads", context.threads) : "1 thread",
+                                     context.threads > 1 ? fmt::format("1 and {} threads", context.threads)
+                                                         : "1 thread",
                                      same ? ", repeats equal bit for bit" : ""));
   return {};
 }

@@ -1,5 +1,5 @@
-// Gates 1 to 5 and 7: is what the program computes right, on inputs of every kind, in every repeat and with every
-// thread count, and does it keep to its own memory?
+// Gates 1 to 5 and 7: is what the program computes right, on inputs of every kind, in every repeat and with
+// every thread count, and does it keep to its own memory?
 #pragma once
 
 #include "oracle/expected.h"
@@ -8,11 +8,13 @@
 
 namespace kforge {
 
-// Judges the program and records every gate in `verdict`, up to the first failure. An Error is the machinery's.
+// Judges the program and records every gate in `verdict`, up to the first failure. An Error is the
+// machinery's.
 Result<void> judge_values(const JudgeContext& context, const ContenderSpec& program, Verdict& verdict);
 
 // One output set in a slot against the expected one: the failure, or nothing. Adds to the verdict's figures.
-std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected& expected, const TensorMemory& outputs,
-                                     std::uint32_t slot, InputKind kind, std::string_view gate, Verdict& verdict);
+std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected& expected,
+                                     const TensorMemory& outputs, std::uint32_t slot, InputKind kind,
+                                     std::string_view gate, Verdict& verdict);
 
 }  // namespace kforge

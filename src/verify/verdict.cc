@@ -16,7 +16,8 @@ void Verdict::flag(std::string_view gate, std::string summary, std::string evide
 
 void Verdict::fail(Failure why) {
   std::string gate(gate_name(why));
-  gates.push_back({gate.empty() ? "run" : gate, GateState::kFailed, reason_text(why), std::string(evidence_json(why))});
+  gates.push_back(
+      {gate.empty() ? "run" : gate, GateState::kFailed, reason_text(why), std::string(evidence_json(why))});
   failure = std::move(why);
 }
 

@@ -1,4 +1,5 @@
-// What verification found out about one program: every gate with its evidence, and the failure if there is one.
+// What verification found out about one program: every gate with its evidence, and the failure if there is
+// one.
 #pragma once
 
 #include <chrono>
@@ -20,16 +21,16 @@
 namespace kforge {
 
 struct Verdict {
-  std::vector<GateResult> gates;    // in the order judged
-  std::optional<Failure> failure;   // the first; nothing is judged after it
-  ErrorFigures error;               // on the task's own, normal and heavy-tailed inputs
-  bool kernelbench_allclose = true; // KernelBench's criterion on the same outputs
+  std::vector<GateResult> gates;     // in the order judged
+  std::optional<Failure> failure;    // the first; nothing is judged after it
+  ErrorFigures error;                // on the task's own, normal and heavy-tailed inputs
+  bool kernelbench_allclose = true;  // KernelBench's criterion on the same outputs
   double kernelbench_max_abs = 0;
-  std::vector<std::string> flags;   // "bitwise_repeatable", "algebraic", "vacuous", ...
-  double check_call_ns = 0;         // the quickest check call: an estimate for what follows
+  std::vector<std::string> flags;  // "bitwise_repeatable", "algebraic", "vacuous", ...
+  double check_call_ns = 0;        // the quickest check call: an estimate for what follows
   Usage usage;
-  double oracle_seconds = 0;        // spent computing expected values
-  double call_seconds = 0;          // spent in check calls
+  double oracle_seconds = 0;  // spent computing expected values
+  double call_seconds = 0;    // spent in check calls
 
   void pass(std::string_view gate, std::string summary, std::string evidence = "");
   void skip(std::string_view gate, std::string summary);
@@ -45,11 +46,11 @@ struct JudgeContext {
   const Machine* machine = nullptr;
   PrecisionPolicy policy{};
   int threads = 1;
-  std::uint64_t secret = 0;             // check inputs are derived from it
+  std::uint64_t secret = 0;  // check inputs are derived from it
   FileCache* oracle_cache = nullptr;
   std::chrono::milliseconds load_limit{20'000};
   std::chrono::milliseconds call_limit{60'000};
-  bool deterministic = false;           // bitwise equality of repeats is required
+  bool deterministic = false;  // bitwise equality of repeats is required
   std::function<void(double fraction, std::string_view detail)> progress;
 
   // The seed of the check inputs of one kind.

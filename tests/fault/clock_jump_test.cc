@@ -70,7 +70,8 @@ TEST(ClockJump, TimesAndLimitsDoNotNotice) {
   ASSERT_TRUE(report) << report.error().text();
   EXPECT_EQ(report->outcome, "passed") << report->gate << ": " << report->reason;
   ASSERT_TRUE(report->time_ns && steady->time_ns);
-  // A time that followed the jumps would be off by hours; what a busy machine does to two measurements is no matter.
+  // A time that followed the jumps would be off by hours; what a busy machine does to two measurements is no
+  // matter.
   EXPECT_LT(report->time_ns->median, 1000 * steady->time_ns->median);
   EXPECT_GT(report->time_ns->median, steady->time_ns->median / 1000);
 }

@@ -2,18 +2,20 @@
 //
 // kforge: general
 //
-// What limits it: memory. Per element 8 bytes move and 4 flops are done, far below what a core computes meanwhile. So each row
-// is read from memory once: the first pass sums its squares and leaves the row (16 KB at D = 4096) in the first-level cache, the
-// second pass finds it there. The output is not read again by anybody here, so it is written past the caches: an ordinary store
-// would first fetch the line it is about to overwrite, a third of all traffic.
+// What limits it: memory. Per element 8 bytes move and 4 flops are done, far below what a core computes
+// meanwhile. So each row is read from memory once: the first pass sums its squares and leaves the row (16 KB
+// at D = 4096) in the first-level cache, the second pass finds it there. The output is not read again by
+// anybody here, so it is written past the caches: an ordinary store would first fetch the line it is about to
+// overwrite, a third of all traffic.
 #include "task.h"
 
 namespace {
 
 constexpr long kLanes = 16;  // independent sums: enough for two 8-wide or one 16-wide vector
 
-// Sum of squares of a row. Sixteen partial sums instead of one: they break the chain of dependent additions, let the compiler use
-// vectors without -ffast-math (the order of additions is ours, not its), and round less than one long sum does.
+// Sum of squares of a row. Sixteen partial sums instead of one: they break the chain of dependent additions,
+// let the compiler use vectors without -ffast-math (the order of additions is ours, not its), and round less
+// than one long sum does.
 float sum_of_squares(const float* row, long n) {
   float lanes[kLanes] = {};
   long i = 0;
@@ -25,8 +27,9 @@ float sum_of_squares(const float* row, long n) {
   return sum;
 }
 
-// out[i] = row[i] * scale * weight[i]. Streaming stores need aligned addresses, and a row begins aligned only when D is a multiple
-// of 8: the elements before the first aligned one, and those after the last whole vector, are stored one by one.
+// out[i] = row[i] * scale * weight[i]. Streaming stores need aligned addresses, and a row begins aligned only
+// when D is a multiple of 8: the elements before the first aligned one, and those after the last whole
+// vector, are stored one by one.
 void scale_row(const float* row, const float* weight, float scale, float* out, long n) {
   long i = 0;
 #ifdef __AVX2__
@@ -47,7 +50,8 @@ void scale_row(const float* row, const float* weight, float scale, float* out, l
 
 extern "C" void kernel(const float* x, const float* weight, float* y) {
   const long rows = task::B, n = task::D;
-  // Rows are alike, so each thread takes one piece of them: no counter to share, and neighbours in memory stay together.
+  // Rows are alike, so each thread takes one piece of them: no counter to share, and neighbours in memory
+  // stay together.
 #pragma omp parallel
   {
 #pragma omp for schedule(static) nowait

@@ -105,7 +105,8 @@ void add_depthwise(Builder& b, const Node& node, const Convolution& c, std::vect
 
 // The classic way: what every output sums laid out as a matrix, image by image, then one matrix product.
 void add_columns(Builder& b, const Node& node, const Convolution& c, std::vector<Way>& ways) {
-  std::int64_t batch = c.x.shape[0], in = c.x.shape[1], out = c.y_shape[1], taps = element_count(c.window.kernel);
+  std::int64_t batch = c.x.shape[0], in = c.x.shape[1], out = c.y_shape[1],
+               taps = element_count(c.window.kernel);
   std::int64_t positions = product(c.y_shape, 2, c.y_shape.size()), deep = in / c.groups * taps;
   loops::Window window = loop_window(c.x.shape, c.y_shape, c.window);
   window.planes = in;
@@ -125,7 +126,8 @@ void add_columns(Builder& b, const Node& node, const Convolution& c, std::vector
   auto lay_out = loops::loops().image_to_columns;
   ways.push_back(
       {[=] {
-         double one = probe_primitive(primitive, {{DNNL_ARG_SRC, weights}, {DNNL_ARG_WEIGHTS, columns}, {DNNL_ARG_DST, image}});
+         double one = probe_primitive(
+             primitive, {{DNNL_ARG_SRC, weights}, {DNNL_ARG_WEIGHTS, columns}, {DNNL_ARG_DST, image}});
          auto* from = reinterpret_cast<float*>(probe_memory(3, static_cast<std::size_t>(x_step) * 4));
          auto* to = reinterpret_cast<float*>(probe_memory(1, columns.get_size()));
          one += probe([&] { lay_out(window, from, to); });
@@ -137,20 +139,24 @@ void add_columns(Builder& b, const Node& node, const Convolution& c, std::vector
          Tensor space = b.temporary(columns, {c.groups, deep, positions});
          std::vector<Tensor> touches = {x, w, y, space};
          if (c.bias) touches.push_back(*c.bias);
-         dnnl::memory wm(weights, engine(), DNNL_MEMORY_NONE), cm(columns, engine(), DNNL_MEMORY_NONE), ym(image, engine(), DNNL_MEMORY_NONE);
-         b.step(std::string("columns and matmul ") + pd.impl_info_str(), touches, [=](const Pointers& p) mutable {
-           wm.set_data_handle(p.raw(w));
-           cm.set_data_handle(p.raw(space));
-           for (std::int64_t i = 0; i < batch; ++i) {
-             float* out_image = p.get<float>(y) + i * y_step;
-             lay_out(window, p.get<float>(x) + i * x_step, p.get<float>(space));
-             ym.set_data_handle(out_image);
-             primitive.execute(stream(), {{DNNL_ARG_SRC, wm}, {DNNL_ARG_WEIGHTS, cm}, {DNNL_ARG_DST, ym}});
-             stream().wait();
-             if (c.bias)
-               loops::loops().binary(loops::Binary::kAdd, loops::Number::kFloat, bias_walk, out_image, out_image, p.raw(*c.bias));
-           }
-         });
+         dnnl::memory wm(weights, engine(), DNNL_MEMORY_NONE), cm(columns, engine(), DNNL_MEMORY_NONE),
+             ym(image, engine(), DNNL_MEMORY_NONE);
+         b.step(std::string("columns and matmul ") + pd.impl_info_str(), touches,
+                [=](const Pointers& p) mutable {
+                  wm.set_data_handle(p.raw(w));
+                  cm.set_data_handle(p.raw(space));
+                  for (std::int64_t i = 0; i < batch; ++i) {
+                    float* out_image = p.get<float>(y) + i * y_step;
+                    lay_out(window, p.get<float>(x) + i * x_step, p.get<float>(space));
+                    ym.set_data_handle(out_image);
+                    primitive.execute(stream(),
+                                      {{DNNL_ARG_SRC, wm}, {DNNL_ARG_WEIGHTS, cm}, {DNNL_ARG_DST, ym}});
+                    stream().wait();
+                    if (c.bias)
+                      loops::loops().binary(loops::Binary::kAdd, loops::Number::kFloat, bias_walk, out_image,
+                                            out_image, p.raw(*c.bias));
+                  }
+                });
        }});
 }
 
@@ -167,8 +173,10 @@ void emit_conv(Builder& b, const Node& node) {
   if (!c.x.blocked) c.x = b.dense(c.x);
   bool depthwise = c.groups > 1 && c.groups == c.x.shape[1] && c.w.shape[1] == 1 && c.y_shape[1] == c.groups;
   std::vector<Way> ways;
-  if (depthwise) add_depthwise(b, node, c, ways);
-  else add_columns(b, node, c, ways);
+  if (depthwise)
+    add_depthwise(b, node, c, ways);
+  else
+    add_columns(b, node, c, ways);
   if (c.groups > 1) c.w = grouped_weights(c.w, c.groups);
   add_primitive<dnnl::convolution_forward, dnnl::algorithm::convolution_direct>(b, node, c, false, ways);
   if (!c.x.blocked)

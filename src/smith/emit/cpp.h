@@ -13,10 +13,10 @@ namespace kforge::smith {
 // A part of a program that another generator wrote (a contraction): its definitions stand before the kernel,
 // its call runs outside of any parallel region, after the nests before it.
 struct ForeignPart {
-  std::size_t before = 0;   // index in Nest::root->body of the nest it precedes
-  std::string definitions;  // at file scope
-  std::string call;         // statements; tensors by their names
-  std::string prepare;      // statements of prepare(), which may use params by name
+  std::size_t before = 0;      // index in Nest::root->body of the nest it precedes
+  std::string definitions;     // at file scope
+  std::string call;            // statements; tensors by their names
+  std::string prepare;         // statements of prepare(), which may use params by name
   std::set<std::string> used;  // pieces of the prelude that the definitions need
   struct Buffer {
     std::string name;

@@ -172,8 +172,9 @@ void unary(Unary op, float a, float b, const float* x, float* y, Index n) {
     case Unary::kGelu:
       return map(x, y, n, [](float v) { return 0.5f * v * (1.0f + erff(v * kRootHalf)); });
     case Unary::kGeluTanh:
-      return map(x, y, n,
-                 [](float v) { return 0.5f * v * (1.0f + hyperbolic_tangent(kGeluScale * (v + 0.044715f * v * v * v))); });
+      return map(x, y, n, [](float v) {
+        return 0.5f * v * (1.0f + hyperbolic_tangent(kGeluScale * (v + 0.044715f * v * v * v)));
+      });
     case Unary::kMish:
       return map(x, y, n, [](float v) { return mish(v); });
     case Unary::kSwish:

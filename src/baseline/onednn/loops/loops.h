@@ -118,7 +118,7 @@ struct Window {
              Index n, Index k))                                                                              \
   X(vecmat, (Number weight_type, const float* x, const void* w, const float* bias, float* y, Index m,        \
              Index n, Index k))                                                                              \
-  X(columns_to_image, (const Window& window, const float* columns, const float* bias, float* y)) \
+  X(columns_to_image, (const Window& window, const float* columns, const float* bias, float* y))             \
   X(image_to_columns, (const Window& window, const float* x, float* columns))
 
 // The functions of one instruction set level.

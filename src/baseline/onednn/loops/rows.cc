@@ -58,7 +58,8 @@ void softmax_strip(bool log, const float* x, float* y, Index n, Index inner, Ind
     }
 }
 
-// Eight neighbours at a time: three shifted additions make their running values, one more adds what came before.
+// Eight neighbours at a time: three shifted additions make their running values, one more adds what came
+// before.
 typedef float Eight __attribute__((vector_size(32)));
 typedef int Places __attribute__((vector_size(32)));
 
@@ -80,7 +81,8 @@ struct Times {
 template <class Op>
 void scan_row(bool exclusive, bool reverse, const float* x, float* y, Index n) {
   const Eight start = Op::kStart - Eight{};
-  const Places by_one = {8, 0, 1, 2, 3, 4, 5, 6}, by_two = {8, 8, 0, 1, 2, 3, 4, 5}, by_four = {8, 8, 8, 8, 0, 1, 2, 3};
+  const Places by_one = {8, 0, 1, 2, 3, 4, 5, 6}, by_two = {8, 8, 0, 1, 2, 3, 4, 5},
+               by_four = {8, 8, 8, 8, 0, 1, 2, 3};
   const Places last = {7, 7, 7, 7, 7, 7, 7, 7}, backwards = {7, 6, 5, 4, 3, 2, 1, 0};
   Eight before = start;
   Index i = 0;

@@ -33,8 +33,8 @@ inline float square_root(float x) { return __builtin_sqrtf(x); }
 inline float larger(float x, float y) { return x < y ? y : x; }
 inline float smaller(float x, float y) { return x > y ? y : x; }
 
-// e^x to about 2 ulp, in straight code that vectorises: x = n ln 2 + r, and a polynomial for e^r. Results below the
-// smallest normal number are 0.
+// e^x to about 2 ulp, in straight code that vectorises: x = n ln 2 + r, and a polynomial for e^r. Results
+// below the smallest normal number are 0.
 inline float exponential(float x) {
   constexpr float kLowest = -87.33f, kHighest = 88.7228f;
   const float bounded = smaller(larger(x, kLowest), kHighest);

@@ -27,14 +27,15 @@ void join_row(const float* in, float* out, Range range, Index stride, Index shif
   }
 }
 
-// Calls row(plane, depth, height, offset of the output row, scratch) for every output row; scratch has `floats`
-// elements of the thread's own.
+// Calls row(plane, depth, height, offset of the output row, scratch) for every output row; scratch has
+// `floats` elements of the thread's own.
 template <class Row>
 void for_output_rows(const Window& w, Index floats, Row row) {
   const Index rows = w.planes * w.out[0] * w.out[1];
 #pragma omp parallel if (rows * w.out[2] > kSerial / 4)
   {
-    float* scratch = static_cast<float*>(__builtin_malloc(static_cast<unsigned long>(floats + 1) * sizeof(float)));
+    float* scratch =
+        static_cast<float*>(__builtin_malloc(static_cast<unsigned long>(floats + 1) * sizeof(float)));
 #pragma omp for schedule(static)
     for (Index r = 0; r < rows; ++r)
       row(r / (w.out[0] * w.out[1]), r / w.out[1] % w.out[0], r % w.out[1], r * w.out[2], scratch);
@@ -70,7 +71,8 @@ Index counted(const Window& w, int d, Index o) {
   return count;
 }
 
-// One output row: first the rows of the window joined to one, then the neighbours in it. Both run along memory.
+// One output row: first the rows of the window joined to one, then the neighbours in it. Both run along
+// memory.
 template <class Join>
 void pool_row(const Window& w, const float* plane, Index od, Index oh, float start, Join join, float* scratch,
               float* out) {
@@ -118,7 +120,8 @@ void pool_average(const Window& w, const float* x, float* y) {
     for (Index i = 0; i < inside.begin; ++i) out[i] *= 1.0f / (rows * static_cast<float>(counted(w, 2, i)));
 #pragma omp simd
     for (Index i = inside.begin; i < inside.end; ++i) out[i] *= full;
-    for (Index i = inside.end; i < w.out[2]; ++i) out[i] *= 1.0f / (rows * static_cast<float>(counted(w, 2, i)));
+    for (Index i = inside.end; i < w.out[2]; ++i)
+      out[i] *= 1.0f / (rows * static_cast<float>(counted(w, 2, i)));
   });
 }
 
@@ -158,9 +161,10 @@ void depthwise(const Window& w, const float* x, const float* weights, const floa
   });
 }
 
-// The second half of a transposed convolution done by a matrix product: `columns` is [planes, taps, in...] and every
-// input position adds its taps to the output. Here `in` is where columns come from, `out` the image. With a stride the
-// outputs of a row are kept by their remainder, so that neighbours lie together until the row is put in order.
+// The second half of a transposed convolution done by a matrix product: `columns` is [planes, taps, in...]
+// and every input position adds its taps to the output. Here `in` is where columns come from, `out` the
+// image. With a stride the outputs of a row are kept by their remainder, so that neighbours lie together
+// until the row is put in order.
 void columns_to_image(const Window& w, const float* columns, const float* bias, float* y) {
   const Index taps = plane_size(w.kernel), in_size = plane_size(w.in), step = w.stride[2];
   const Index length = (w.out[2] + step - 1) / step;
