@@ -19,6 +19,10 @@ target_include_directories(kf_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 # g++ 12 takes the variant inside every std::expected<T, Failure> for uninitialised: not usable as a warning.
 target_compile_options(kf_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers -Wno-maybe-uninitialized)
 
+# For files of loops with KF_WIDE (base/wide.h). Values must be the same on every machine: no fused multiply-add behind
+# the source's back. Vectorised also in unoptimised builds: they run over whole tensors.
+set(KF_WIDE_OPTIONS -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math)
+
 # SERIAL: the tests compare times, so nothing else may run beside them.
 function(kforge_tests name)
   cmake_parse_arguments(arg "SERIAL" "" "SOURCES;DEPS" ${ARGN})

@@ -15,9 +15,10 @@ source scripts/build.sh
 build "$preset" || exit 2
 
 echo "test: running (preset $preset)"
-report="out/$preset/tests.xml"
-rm -f "$report"
-ctest --preset "$preset" -j "$(nproc)" --timeout 900 --output-junit "$PWD/$report" "$@"
+report="$PWD/out/$preset/tests.xml"
+again="$PWD/out/$preset/tests_again.xml"
+rm -f "$report" "$again"
+ctest --preset "$preset" -j "$(nproc)" --timeout 900 --output-junit "$report" "$@"
 status=$?
 
 # Counts come from ctest's own record, not from what it printed.
@@ -25,15 +26,33 @@ if [ ! -s "$report" ]; then
   echo "test: ctest ended without a record of its tests" >&2
   exit 2
 fi
-count() { sed -n "s/^[[:space:]]*$1=\"\([0-9]*\)\".*/\1/p" "$report" | head -n 1; }
-total=$(count tests)
-failed=$(count failures)
-skipped=$(($(count skipped) + $(count disabled)))
+count() { sed -n "s/^[[:space:]]*$2=\"\([0-9]*\)\".*/\1/p" "$1" | head -n 1; }
+names() { sed -n "s/.*testcase name=\"\([^\"]*\)\".*status=\"$2\".*/\1/p" "$1"; }
+total=$(count "$report" tests)
+failed=$(count "$report" failures)
+skipped=$(($(count "$report" skipped) + $(count "$report" disabled)))
 if [ "$total" -eq 0 ]; then
   echo "test: no test was found" >&2
   exit 2
 fi
-sed -n 's/.*testcase name="\([^"]*\)".*status="notrun".*/skipped: \1/p' "$report"
-sed -n 's/.*testcase name="\([^"]*\)".*status="fail".*/failed: \1/p' "$report"
+
+# Some tests measure time, and another test or another tenant of the machine can spoil that. What failed is run
+# once more with nothing beside it; what then passes counts as passed and is named. Many failures are no accident.
+unsteady=0
+last="$report"
+if [ "$failed" -gt 0 ] && [ "$failed" -le 10 ]; then
+  echo "test: $failed failed; once more, alone"
+  ctest --preset "$preset" -j 1 --timeout 900 --rerun-failed --output-junit "$again"
+  status=$?
+  if [ -s "$again" ] && [ "$(count "$again" tests)" -eq "$failed" ]; then
+    last="$again"
+    unsteady=$((failed - $(count "$again" failures)))
+    failed=$((failed - unsteady))
+    names "$again" run | sed 's/^/failed, then passed alone: /'
+  fi
+fi
+names "$last" fail | sed 's/^/failed: /'
+names "$report" notrun | sed 's/^/skipped: /'
+[ "$unsteady" -eq 0 ] || echo "$unsteady passed only when run alone"
 echo "$((total - failed - skipped)) passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$status" -eq 0 ]

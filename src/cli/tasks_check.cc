@@ -40,8 +40,8 @@ Row check_one(const Task& task, const std::string& shape_set) {
   if (calibration.vacuous())
     return {full_name(task), "vacuous", calibration.passing.front() + " passes; " + oracle};
   return {full_name(task), "good",
-          fmt::format("{}; nearest: {}, {:.3g} times outside the bound", oracle, calibration.closest_name,
-                      calibration.closest)};
+          fmt::format("{}; nearest: {}, at least {:.3g} times outside the bound", oracle,
+                      calibration.closest_name, calibration.closest)};
 }
 
 }  // namespace

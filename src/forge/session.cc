@@ -256,8 +256,9 @@ Result<void> JudgingSession::judge_calibration(const JudgeContext& context, Verd
   } else {
     verdict.pass(
         "calibration",
-        fmt::format("programs that do nothing fail; the nearest ({}) is {:.3g} times outside the bound",
-                    calibration.closest_name, calibration.closest));
+        fmt::format(
+            "programs that do nothing fail; the nearest ({}) is at least {:.3g} times outside the bound",
+            calibration.closest_name, calibration.closest));
   }
   return {};
 }

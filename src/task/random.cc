@@ -1,22 +1,15 @@
-// The loops here are written for the vectoriser: no branches, no calls that stay calls. target_clones picks
-// the widest vectors at load time; since every operation is exact IEEE and nothing is contracted (see
-// CMakeLists.txt), the width does not change a single bit of the result.
+// The loops here are written for the vectoriser; since every operation is exact IEEE and nothing is
+// contracted, the width does not change a single bit of the result.
 #include "task/random.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
+#include "base/wide.h"
+
 namespace kforge {
 namespace {
-
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-// Sanitizers do not get along with the loader's choice among clones.
-#define KF_WIDE __attribute__((target_clones("default", "avx2", "avx512f")))
-#else
-#define KF_WIDE
-#endif
-#define KF_INLINE inline __attribute__((always_inline))
 
 KF_INLINE std::uint64_t mix64(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ULL;

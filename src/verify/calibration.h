@@ -12,7 +12,7 @@ namespace kforge {
 
 struct Calibration {
   std::vector<std::string> passing;  // null candidates that pass every kind judged; empty is good
-  double closest = 0;                // smallest error / bound any null candidate reached; over 1 is a failure
+  double closest = 0;  // a lower bound of the error / bound of any null candidate; over 1 is a failure
   std::string closest_name;
 
   bool vacuous() const { return !passing.empty(); }

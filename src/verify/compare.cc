@@ -6,6 +6,7 @@
 #include <limits>
 #include <thread>
 
+#include "verify/compare_block.h"
 #include "verify/pattern.h"
 
 namespace kforge {
@@ -74,9 +75,11 @@ double want_at(const ExpectedOutput& expected, std::int64_t i) {
 
 double row_rms(const ExpectedOutput& expected, std::int64_t begin, std::int64_t end) {
   double sum = 0;
-  for (std::int64_t i = begin; i < end; ++i) {
-    double b = want_at(expected, i);
-    if (std::isfinite(b)) sum += b * b;
+  if (expected.doubles.empty()) {
+    sum = finite_square_sum(expected.values.data() + begin, end - begin);
+  } else {
+    for (std::int64_t i = begin; i < end; ++i)
+      if (double b = want_at(expected, i); std::isfinite(b)) sum += b * b;
   }
   return std::sqrt(sum / static_cast<double>(std::max<std::int64_t>(end - begin, 1)));
 }
@@ -84,35 +87,80 @@ double row_rms(const ExpectedOutput& expected, std::int64_t begin, std::int64_t 
 // Non-finite values must stand exactly where the truth has them: infinities with their sign, NaN as NaN.
 bool same_nonfinite(double got, double want) { return (std::isnan(got) && std::isnan(want)) || got == want; }
 
+// Part of one row of a floating-point output, judged element by element.
+class RowJudge {
+ public:
+  RowJudge(const ExpectedOutput& expected, const std::byte* actual, const CompareOptions& options, Part& part)
+      : expected_(expected), actual_(actual), options_(options), part_(part) {}
+
+  void judge(std::int64_t begin, std::int64_t end) {
+    double scale = std::max(row_rms(expected_, begin, end), expected_.rms);
+    std::int64_t i = begin;
+    if (plain_float() && scale > 0)
+      for (; i + kCompareBlock <= end; i += kCompareBlock)
+        if (!dull_block(i, scale)) each(i, i + kCompareBlock, scale);
+    each(i, end, scale);
+  }
+
+ private:
+  bool plain_float() const { return expected_.dtype == DType::kFloat32; }
+  double tolerance() const { return options_.exact ? 0 : options_.policy.tolerance; }
+  double floor() const { return options_.exact ? 0 : kYardstickFactor * expected_.yardstick_worst_abs; }
+
+  // True when the block holds nothing worth a closer look; its sums are then taken.
+  bool dull_block(std::int64_t begin, double scale) {
+    float raw[kCompareBlock];
+    double got[kCompareBlock], want[kCompareBlock];
+    std::memcpy(raw, actual_ + begin * static_cast<std::int64_t>(sizeof(float)), sizeof raw);
+    widen(raw, got, kCompareBlock);
+    widen(expected_.values.data() + begin, want, kCompareBlock);
+    BlockGlance glance = glance_at_block(got, want, {scale, tolerance(), floor(), part_.found.worst_ratio});
+    if (!glance.dull) return false;
+    part_.found.max_abs = std::max(part_.found.max_abs, glance.max_abs);
+    part_.found.max_rel = std::max(part_.found.max_rel, glance.max_rel);
+    part_.square_error += glance.square_error;
+    part_.square_truth += glance.square_truth;
+    return true;
+  }
+
+  void each(std::int64_t begin, std::int64_t end, double scale) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      double want = want_at(expected_, i);
+      double got = element_as_double(expected_.dtype, actual_, i);
+      if (!std::isfinite(want) || !std::isfinite(got)) {
+        if (same_nonfinite(got, want)) continue;
+        part_.wrong(i, true);
+        part_.note({i, got, want, std::numeric_limits<double>::quiet_NaN(), 0});
+        part_.found.allclose_1e4 = false;
+        continue;
+      }
+      double error = std::abs(got - want), size = std::max(std::abs(want), scale);
+      double bound = std::max(tolerance() * size, floor());
+      part_.found.max_abs = std::max(part_.found.max_abs, error);
+      if (size > 0) part_.found.max_rel = std::max(part_.found.max_rel, error / size);
+      part_.square_error += error * error;
+      part_.square_truth += want * want;
+      if (error > 1e-4 + 1e-4 * std::abs(want)) part_.found.allclose_1e4 = false;
+      if (error > bound) part_.wrong(i, false);
+      if (bound > 0 ? error > part_.found.worst_ratio * bound : error > 0)
+        part_.note({i, got, want, error, bound});
+    }
+  }
+
+  const ExpectedOutput& expected_;
+  const std::byte* actual_;
+  const CompareOptions& options_;
+  Part& part_;
+};
+
 // Rows [first, last) of a floating-point output.
 void compare_float_rows(const ExpectedOutput& expected, const std::byte* actual,
                         const CompareOptions& options, std::int64_t first, std::int64_t last, Part& part) {
   std::int64_t length = row_length(expected.shape);
-  double floor = kYardstickFactor * expected.yardstick_worst_abs;
+  RowJudge judge(expected, actual, options, part);
   for (std::int64_t row = first; row < last; ++row) {
-    std::int64_t begin = row * length, end = begin + length;
-    double scale = std::max(row_rms(expected, begin, end), expected.rms);
-    for (std::int64_t i = begin; i < end; ++i) {
-      double want = want_at(expected, i);
-      double got = element_as_double(expected.dtype, actual, i);
-      if (!std::isfinite(want) || !std::isfinite(got)) {
-        if (same_nonfinite(got, want)) continue;
-        part.wrong(i, true);
-        part.note({i, got, want, std::numeric_limits<double>::quiet_NaN(), 0});
-        part.found.allclose_1e4 = false;
-        continue;
-      }
-      double error = std::abs(got - want), size = std::max(std::abs(want), scale);
-      double bound = options.exact ? 0 : std::max(options.policy.tolerance * size, floor);
-      part.found.max_abs = std::max(part.found.max_abs, error);
-      if (size > 0) part.found.max_rel = std::max(part.found.max_rel, error / size);
-      part.square_error += error * error;
-      part.square_truth += want * want;
-      if (error > 1e-4 + 1e-4 * std::abs(want)) part.found.allclose_1e4 = false;
-      if (error > bound) part.wrong(i, false);
-      if (bound > 0 ? error > part.found.worst_ratio * bound : error > 0)
-        part.note({i, got, want, error, bound});
-    }
+    judge.judge(row * length, (row + 1) * length);
+    if (options.stop_when_wrong && part.found.wrong > 0) return;
   }
 }
 
@@ -227,7 +275,8 @@ Comparison compare_output(const ExpectedOutput& expected, std::span<const std::b
     whole.found.rel_norm = whole.square_truth > 0 ? std::sqrt(whole.square_error / whole.square_truth) : 0;
   }
   whole.found.elements = elements;
-  if (whole.found.wrong > 0) whole.found.pattern = error_pattern(expected, actual, options, whole.found);
+  if (whole.found.wrong > 0 && !options.stop_when_wrong)
+    whole.found.pattern = error_pattern(expected, actual, options, whole.found);
   return std::move(whole.found);
 }
 

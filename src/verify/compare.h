@@ -39,6 +39,7 @@ struct CompareOptions {
   PrecisionPolicy policy;
   bool exact = false;  // integer-valued inputs to an exact graph: equal bit for bit (-0 equals 0)
   int threads = 1;
+  bool stop_when_wrong = false;  // enough to know that it is wrong: the figures are then of a part only
 };
 
 // `actual` holds the candidate's raw elements of expected.dtype and expected.shape.

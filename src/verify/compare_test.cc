@@ -133,5 +133,74 @@ TEST(Compare, PartsMergeLikeTheWhole) {
   EXPECT_NEAR(a.rel_norm, b.rel_norm, 1e-12);
 }
 
+// Long rows are first looked at block by block; what is found must not depend on that.
+TEST(Compare, LongRowsAreJudgedLikeSingleElements) {
+  constexpr std::int64_t kLength = 5000;
+  std::vector<float> truth(2 * kLength), actual;
+  for (std::size_t i = 0; i < truth.size(); ++i) truth[i] = std::sin(0.37f * static_cast<float>(i));
+  actual = truth;
+  for (std::size_t i = 0; i < actual.size(); i += 7) actual[i] += 1e-7f * static_cast<float>(i % 31);
+  auto expected = expected_of(truth, {2, kLength});
+  Comparison right = compare_output(expected, bytes_of(actual), fp32());
+  double largest = 0, square_error = 0, square_truth = 0;
+  std::int64_t at = -1;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    double want = static_cast<double>(truth[i]), error = std::abs(static_cast<double>(actual[i]) - want);
+    if (error > largest) at = static_cast<std::int64_t>(i);
+    largest = std::max(largest, error);
+    square_error += error * error;
+    square_truth += want * want;
+  }
+  EXPECT_TRUE(right.ok());
+  EXPECT_TRUE(right.allclose_1e4);
+  EXPECT_EQ(right.max_abs, largest);
+  EXPECT_NEAR(right.rel_norm, std::sqrt(square_error / square_truth), 1e-12);
+  ASSERT_FALSE(right.worst.empty());
+  EXPECT_LE(std::abs(right.worst[0].error - largest), 0.5 * largest) << right.worst[0].index << " " << at;
+
+  actual[4321] += 0.01f;
+  actual[7777] = kNan;
+  actual[8888] = kInf;
+  Comparison wrong = compare_output(expected, bytes_of(actual), fp32());
+  EXPECT_EQ(wrong.wrong, 3);
+  EXPECT_EQ(wrong.wrong_nonfinite, 2);
+  EXPECT_EQ(wrong.first_wrong, 4321);
+  EXPECT_NEAR(wrong.max_abs, 0.01, 1e-5);
+  EXPECT_FALSE(wrong.allclose_1e4);
+}
+
+TEST(Compare, NonFiniteTruthInLongRowsIsMetExactly) {
+  std::vector<float> truth(1000, 2);
+  truth[300] = kInf;
+  truth[301] = kNan;
+  auto expected = expected_of(truth, {1000});
+  EXPECT_TRUE(compare_output(expected, bytes_of(truth), fp32()).ok());
+  std::vector<float> other = truth;
+  other[300] = -kInf;
+  other[301] = 0;
+  EXPECT_EQ(compare_output(expected, bytes_of(other), fp32()).wrong, 2);
+}
+
+TEST(Compare, ExactLongRowsFindASingleLastBit) {
+  std::vector<float> truth(1000, 3);
+  auto expected = expected_of(truth, {1000});
+  CompareOptions exact = fp32();
+  exact.exact = true;
+  EXPECT_TRUE(compare_output(expected, bytes_of(truth), exact).ok());
+  truth[511] = std::nextafter(3.0f, 4.0f);
+  Comparison found = compare_output(expected, bytes_of(truth), exact);
+  EXPECT_EQ(found.wrong, 1);
+  EXPECT_EQ(found.first_wrong, 511);
+}
+
+TEST(Compare, MayStopAtTheFirstWrongRow) {
+  std::vector<float> truth(4000, 1), zeros(4000, 0);
+  CompareOptions options = fp32();
+  options.stop_when_wrong = true;
+  Comparison found = compare_output(expected_of(truth, {40, 100}), bytes_of(zeros), options);
+  EXPECT_EQ(found.wrong, 100);
+  EXPECT_GT(found.worst_ratio, 1);
+}
+
 }  // namespace
 }  // namespace kforge
