@@ -301,8 +301,9 @@ Program Lowering::run() {
 Lower find_lowering(const Node& node) {
   static constexpr std::string_view kDomains[] = {"", "ai.onnx", "kforge", "ai.onnx.preview.training"};
   if (std::find(std::begin(kDomains), std::end(kDomains), node.domain) == std::end(kDomains)) return nullptr;
-  for (const LowerTable* table : {&elementwise_table(), &movement_table(), &reduction_table(),
-                                  &window_table(), &contraction_table(), &choice_table(), &recurrent_table()})
+  for (const LowerTable* table :
+       {&elementwise_table(), &movement_table(), &reduction_table(), &softmax_table(), &norm_table(),
+        &window_table(), &contraction_table(), &choice_table(), &recurrent_table()})
     if (const auto found = table->find(node.op); found != table->end()) return found->second;
   return nullptr;
 }

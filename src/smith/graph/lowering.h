@@ -103,6 +103,8 @@ using LowerTable = std::map<std::string, Lower, std::less<>>;
 const LowerTable& elementwise_table();
 const LowerTable& movement_table();
 const LowerTable& reduction_table();
+const LowerTable& softmax_table();
+const LowerTable& norm_table();
 const LowerTable& window_table();
 const LowerTable& contraction_table();
 const LowerTable& choice_table();

@@ -1,0 +1,193 @@
+#include "smith/emit/nest_writer.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace kforge::smith {
+
+using Kind = StmtNode::Kind;
+
+namespace {
+
+// Locals beyond this lie in the heap, one piece per thread, not on the stack.
+constexpr std::int64_t kStackBytes = 96 << 10;
+
+}  // namespace
+
+std::string NestWriter::write(std::size_t first, std::size_t last, bool team) {
+  team_ = team;
+  depth_ = team ? 2 : 1;
+  for (std::size_t i = first; i < last; ++i) top(nest_.root->body[i]);
+  return std::move(text_);
+}
+
+void NestWriter::line(const std::string& text) {
+  text_ += std::string(static_cast<std::size_t>(2 * depth_), ' ') + text + "\n";
+}
+
+bool NestWriter::has_parallel(const Stmt& s) const {
+  bool found = false;
+  visit(s, [&](const StmtNode& n) { found |= n.run == Run::kParallel; });
+  return found;
+}
+
+void NestWriter::top(const Stmt& s) {
+  if (!s->note.empty()) line("// " + s->note);
+  if (s->kind == Kind::kHandwritten) return handwritten(s);
+  if (team_ && !has_parallel(s)) {
+    line("#pragma omp single");
+    line("{");
+    ++depth_;
+    statement(s);
+    --depth_;
+    return line("}");
+  }
+  statement(s);
+}
+
+void NestWriter::handwritten(const Stmt& s) {
+  std::string lines = s->handwritten->lines;
+  for (const auto* list : {&s->handwritten->reads, &s->handwritten->writes})
+    for (const std::string& tensor : *list)
+      for (std::size_t at = 0; (at = lines.find("{" + tensor + "}", at)) != std::string::npos;
+           at += tensor.size())
+        lines.replace(at, tensor.size() + 2, tensor);
+  const bool single = team_ && !s->handwritten->parallel;
+  if (single) line("#pragma omp single");
+  if (single) line("{");
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+    const std::string text = lines.substr(begin, end - begin);
+    if (!(text.starts_with("#pragma omp") && !team_)) line((single ? "  " : "") + text);
+    begin = end + 1;
+  }
+  if (single) line("}");
+}
+
+CppScope NestWriter::scope() {
+  CppScope scope;
+  scope.tensors = &nest_.tensors;
+  scope.used = &used_;
+  scope.lane_variable = lanes_;
+  scope.counter = &counter_;
+  return scope;
+}
+
+void NestWriter::lines_of(const CppValue& value) {
+  for (const std::string& text : value.lines) line(text);
+}
+
+void NestWriter::statement(const Stmt& s) {
+  switch (s->kind) {
+    case Kind::kBlock:
+      for (std::size_t i = 0; i < s->body.size(); ++i) {
+        const Stmt& child = s->body[i];
+        // A reduction that begins with its neutral element needs no store of it.
+        if (child->kind == Kind::kStore && i + 1 < s->body.size() && s->body[i + 1]->kind == Kind::kFor &&
+            starts(child, s->body[i + 1])) {
+          initial_ = child;
+          continue;
+        }
+        statement(child);
+      }
+      break;
+    case Kind::kFor:
+      for_loop(s);
+      break;
+    case Kind::kStore:
+      store(s);
+      break;
+    case Kind::kUpdate:
+      update(s);
+      break;
+    case Kind::kHandwritten:
+      break;
+  }
+}
+
+void NestWriter::open_loop(const Stmt& s) {
+  const std::string& v = s->name;
+  std::string end = fmt::format("{}", s->extent);
+  if (s->limit) end = fmt::format("std::min<long>({}, {})", s->extent, position_text(scope(), s->limit));
+  if (s->run == Run::kVector && can_lanes(*s) && lanes_.empty()) {
+    used_.insert("along");
+    line(fmt::format("along<{}>({}, [&](auto lane, long {}) __attribute__((always_inline)) {{", s->unroll,
+                     end, v));
+    ++depth_;
+    const std::size_t mark = text_.size();
+    lanes_ = v;
+    line("using F = typename decltype(lane)::F;");
+    const std::size_t after = text_.size();
+    body_of(s);
+    lanes_.clear();
+    --depth_;
+    if (text_.find("F>", after) == std::string::npos && text_.find("F ", after) == std::string::npos)
+      text_.erase(mark, after - mark);
+    return line("});");
+  }
+  if (s->run == Run::kParallel && team_ && !collapsing_) {
+    int collapse = 1;
+    for (Stmt in = s->body[0]; in->kind == Kind::kFor && in->run == Run::kParallel; in = in->body[0])
+      ++collapse;
+    line(fmt::format("#pragma omp for schedule(static){}",
+                     collapse > 1 ? fmt::format(" collapse({})", collapse) : ""));
+    collapsing_ = true;
+  }
+  if (s->run == Run::kUnrolled) line(fmt::format("#pragma GCC unroll {}", s->extent));
+  if (s->backwards)
+    line(fmt::format("for (long {0} = {1} - 1; {0} >= 0; --{0}) {{", v, end));
+  else
+    line(fmt::format("for (long {0} = 0; {0} < {1}; ++{0}) {{", v, end));
+  ++depth_;
+  const bool inner_parallel = s->body[0]->kind == Kind::kFor && s->body[0]->run == Run::kParallel;
+  if (!inner_parallel) collapsing_ = false;
+  body_of(s);
+  --depth_;
+  line("}");
+}
+
+void NestWriter::body_of(const Stmt& s) {
+  for (const std::string& name : s->locals) {
+    const TensorInfo& tensor = nest_.tensors.at(name);
+    const std::int64_t count = element_count(tensor.shape),
+                       bytes = count * static_cast<std::int64_t>(size_of(tensor.dtype));
+    const std::string type(c_type_of(tensor.dtype));
+    if (count == 1) {
+      line(fmt::format("{} {};",
+                       tensor.dtype == DType::kBool ? "bool"
+                       : is_float(tensor.dtype)     ? type
+                                                    : "int64_t",
+                       name));
+    } else if (bytes <= kStackBytes) {
+      line(fmt::format("alignas(64) {} {}[{}];", type, name, count));
+    } else {
+      line(fmt::format("{0}* {1} = ({0}*)(thread_heap + {2});", type, name, thread_bytes));
+      thread_bytes +=
+          (bytes + 63) / 64 * 64 + 64;  // lines apart, so that rows of equal length do not meet in one set
+    }
+  }
+  statement(s->body[0]);
+}
+
+void NestWriter::store(const Stmt& s) {
+  const CppScope at = scope();
+  const CppValue value = cpp_value(at, s->value);
+  lines_of(value);
+  const bool stream = s->stream && streams_well(s);
+  line(store_text(at, nest_.tensors.at(s->tensor), s->view, s->position, value, s->value->type, stream));
+}
+
+bool NestWriter::streams_well(const Stmt& s) const {
+  if (lanes_.empty()) return false;
+  const Expr flat = flat_position(s->view, s->position);
+  if (flat->op == Op::kVar) return true;
+  if (flat->op != Op::kAffine || flat->integer % 16 != 0) return false;
+  for (std::size_t i = 0; i < flat->args.size(); ++i) {
+    if (flat->args[i]->op == Op::kVar && flat->args[i]->name == lanes_) continue;
+    if (flat->coefs[i] % 16 != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace kforge::smith
