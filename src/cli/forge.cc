@@ -71,8 +71,8 @@ int run(ForgeArguments& arguments) {
     style.explain = arguments.explain || arguments.verbose > 1;
     fmt::print("{}", to_terminal(*report, style));
   }
-  if (report->found()) return kExitPassed;
-  return report->ended == "interrupted" ? kExitInterrupted : kExitNotPassed;
+  if (report->ended == "interrupted") return kExitInterrupted;
+  return report->found() ? kExitPassed : kExitNotPassed;
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ constexpr int kModelPatience = 8, kSmithPatience = 60;
 constexpr double kDefaultSeconds = 30;  // of the built-in agents, when no budget is given
 constexpr int kDefaultAttempts = 10;    // of models
 constexpr double kConfirmSeconds = 6;
+constexpr double kHurriedConfirmSeconds = 1;  // somebody waits for the end
 constexpr double kLongRace = 120;
 constexpr int kSetting = -1;  // the "attempt" under which the setting is recorded
 
@@ -486,7 +487,7 @@ Result<void> Forge::confirm() {
     view_.stage("confirming");
     JudgeRequest request;
     request.fresh_inputs = true;
-    request.seconds = kConfirmSeconds;
+    request.seconds = stopped() ? kHurriedConfirmSeconds : kConfirmSeconds;
     request.rounds = options_.timing_rounds;
     KF_TRY(fs::path folder, run_folder(options_.out, session_->task(), record_.id));
     request.kernel_path = (folder / kernel_file(best->attempt.program)).string();

@@ -58,8 +58,11 @@ Result<Judgement> JudgingSession::judge(const std::expected<Candidate, Failure>&
   } else {
     judgement.report.kernel_hash = program->content_hash();
     judgement.report.general = program->claims_general();
-    for (const auto& directive : program->directives())
+    for (const auto& directive : program->directives()) {
       if (directive.key == "arithmetic") judgement.report.arithmetic = directive.value;
+      // Said by the program itself; one that is faster than the graph's flops allow gets the flag unasked.
+      if (directive.key == "algebraic") judgement.report.flags = {"algebraic"};
+    }
     for (std::size_t index = 0; index < cases_.size(); ++index) {
       KF_TRY(CaseOutcome outcome, judge_case(index, *program, request, judgement.report));
       judgement.cases.push_back(std::move(outcome));

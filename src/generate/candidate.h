@@ -22,7 +22,7 @@ struct Candidate {
 
   std::string content_hash() const;
   // Lines of the form "// kforge: KEY VALUE" in the main file: "general", "flags -O2", "compiler g++",
-  // "arithmetic bf16x3", "tune BM=32,64".
+  // "arithmetic bf16x3", "algebraic", "tune BM=32,64".
   struct Directive {
     std::string key, value;
     int line = 0;

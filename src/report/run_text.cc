@@ -39,6 +39,10 @@ std::string outcome_text(const AttemptReport& a) {
   return a.gate.empty() ? text : fmt::format("{} ({})", text, a.gate);
 }
 
+bool algebraic(const EvalReport& report) {
+  return std::ranges::find(report.flags, "algebraic") != report.flags.end();
+}
+
 std::string markdown_cell(std::string_view text) {
   std::string cell;
   for (char c : first_line(text)) {
@@ -135,6 +139,8 @@ std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
     if (best.roofline)
       text += fmt::format("  roofline   {:.0f} % of the {} bound\n", 100 * best.roofline->fraction,
                           best.roofline->bound);
+    if (algebraic(best))
+      text += "  algebraic  it does less arithmetic than the graph says (exact, but no library does it)\n";
   } else if (r.state == "finished") {
     text += "  " + paint.bad("NO VERIFIED PROGRAM") + "\n\n";
   } else {
@@ -146,6 +152,8 @@ std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
     text += fmt::format(", {:.1f} s", search->second);
   if (!r.ended.empty()) text += "; " + ended_words(r.ended);
   text += "\n";
+  if (r.state != "finished" && r.found())
+    text += fmt::format("  go on      kforge forge --resume {}\n", r.id);
   if (std::string cost = cost_text(r.cost); !cost.empty()) text += "  cost       " + cost + "\n";
   for (const std::string& note : r.notes) text += fmt::format("  note       {}\n", printable(note));
   if (!r.kernel_path.empty()) {
@@ -171,6 +179,7 @@ std::string to_markdown(const RunReport& r) {
       text += fmt::format(": {:.2f}x (95 % interval {:.2f} to {:.2f}) over {}", best.speedup->value,
                           best.speedup->lo, best.speedup->hi, best.speedup->against);
     text += fmt::format("**, precision {}", r.precision);
+    if (algebraic(best)) text += ", algebraic (it does less arithmetic than the graph says)";
     if (best.time_ns)
       text += fmt::format(", {} per call ({} cache)", readable_time(best.time_ns->median), best.cache);
     text +=

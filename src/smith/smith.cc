@@ -3,6 +3,7 @@
 #include "smith/contract/take_contractions.h"
 #include "smith/emit/cpp.h"
 #include "smith/graph/passes.h"
+#include "smith/graph/push_sums.h"
 #include "smith/schedule/schedule.h"
 
 namespace kforge::smith {
@@ -18,7 +19,7 @@ struct Prepared {
 
 Result<Prepared> prepare(const Problem& problem) {
   KF_TRY(Program program, lower(problem));
-  program = settle_in_place(prune(std::move(program)));
+  program = settle_in_place(push_sums(prune(std::move(program))));
   Hoisted hoisted = hoist_params(std::move(program));
   std::set<std::string> fixed;  // what prepare() has
   for (const auto& [name, tensor] : hoisted.rest.tensors)
@@ -80,8 +81,11 @@ Result<Design> design(const Problem& problem, const Prepared& prepared, Schedule
   program.problem = &problem;
   program.nest = shrink_temporaries(nest);
   program.prepared = prepared.prepared;
+  program.algebraic = !prepared.program.algebra.empty();
+  for (const std::string& rewrite : prepared.program.algebra) reasons.push_back("algebra: " + rewrite);
   program.comment = std::move(reasons);
   Design result;
+  result.algebraic = program.algebraic;
   result.schedule = to_json(schedule);
   result.arithmetic = program.arithmetic;
   for (const std::string& reason : program.comment) result.story += reason + "\n";

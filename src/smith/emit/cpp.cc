@@ -144,6 +144,7 @@ std::string emit_cpp(const CppProgram& program) {
   std::string text = fmt::format("// {}\n//\n", problem.name);
   for (const std::string& reason : program.comment) text += "// " + reason + "\n";
   if (program.arithmetic != "fp32") text += fmt::format("// kforge: arithmetic {}\n", program.arithmetic);
+  if (program.algebraic) text += "// kforge: algebraic\n";
   text +=
       "#include <immintrin.h>\n#include <omp.h>\n\n#include <algorithm>\n#include <cmath>\n#include "
       "<cstdint>\n#include <cstdlib>\n#include <cstring>\n#include <utility>\n\n#include "

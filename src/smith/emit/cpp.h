@@ -32,6 +32,7 @@ struct CppProgram {
   std::vector<ForeignPart> foreign;
   std::vector<std::string> comment;  // reasons, one line each
   std::string arithmetic = "fp32";
+  bool algebraic = false;  // less arithmetic than the graph says
 };
 
 std::string emit_cpp(const CppProgram& program);

@@ -1,6 +1,6 @@
 // Operators that no loop nest describes: choosing the best k, writing at indices. Each is a few handwritten
 // lines of C++ around the tensors; everything about them that is elementwise has been stored before.
-#include "smith/graph/lowering.h"
+#include "smith/graph/handwriting.h"
 
 namespace kforge::smith {
 namespace {
@@ -42,23 +42,8 @@ for (long column_ = 0; column_ < %OUTER% * %INNER%; ++column_) {
   }
 })";
 
-std::string filled(std::string_view text, const std::map<std::string, std::string>& holes) {
-  std::string result(text);
-  for (const auto& [name, value] : holes) {
-    const std::string mark = "%" + name + "%";
-    for (std::size_t at = 0; (at = result.find(mark, at)) != std::string::npos; at += value.size())
-      result.replace(at, mark.size(), value);
-  }
-  return result;
-}
-
 // Narrow floating types are stored as float by then.
 std::string c_type(const Lowering&, const Value& v) { return std::string(c_type_of(v.dtype)); }
-
-Value stored(Lowering& l, const Value& x, const std::string& hint) {
-  const bool narrow = x.dtype == DType::kFloat16 || x.dtype == DType::kBFloat16;
-  return x.tensor.empty() || narrow ? l.materialize(x, hint) : x;
-}
 
 void top_k(Lowering& l) {
   const Value x = stored(l, l.input(0), l.node().outputs[0] + "_input");
@@ -166,11 +151,6 @@ const LowerTable& choice_table() {
       {"ScatterElements", scatter_elements},
       {"Scatter", scatter_elements},
   };
-  return table;
-}
-
-const LowerTable& recurrent_table() {
-  static const LowerTable table = {};
   return table;
 }
 

@@ -59,18 +59,6 @@ void matmul_op(Lowering& l) {
   l.define(0, matmul(l, a, b, l.output_dtype(), l.output_shape(), same, same));
 }
 
-// uint8 and int8 with zero points.
-void matmul_integer(Lowering& l) {
-  const Value a = l.input(0), b = l.input(1);
-  auto centred = [&](std::size_t i) -> std::function<Expr(const Expr&)> {
-    if (!l.has(i)) return [](const Expr& e) { return e; };
-    const Value& zero = l.input(i);
-    if (element_count(zero.shape) != 1) throw Unsupported{"with a zero point for every row"};
-    return [=](const Expr& e) { return binary(Op::kSub, e, zero.at(Position(zero.rank(), integer(0)))); };
-  };
-  l.define(0, matmul(l, a, b, l.output_dtype(), l.output_shape(), centred(2), centred(3)));
-}
-
 void gemm(Lowering& l) {
   const bool transpose_a = l.node().int_attr("transA", 0) != 0,
              transpose_b = l.node().int_attr("transB", 0) != 0;
@@ -140,18 +128,6 @@ void conv(Lowering& l) {
   const Value x = operand(l, 0, "input"), w = operand(l, 1, "weights");
   const std::string hint = l.node().outputs[0] + (l.has(2) ? "_sum" : "");
   define_with_bias(l, convolution(l, x, w, l.output_dtype(), same, same, l.output_shape(), hint), 2);
-}
-
-void conv_integer(Lowering& l) {
-  const Value x = l.input(0), w = l.input(1);
-  auto centred = [&](std::size_t i) -> std::function<Expr(const Expr&)> {
-    if (!l.has(i)) return [](const Expr& e) { return e; };
-    const Value& zero = l.input(i);
-    if (element_count(zero.shape) != 1) throw Unsupported{"with a zero point for every channel"};
-    return [=](const Expr& e) { return binary(Op::kSub, e, zero.at(Position(zero.rank(), integer(0)))); };
-  };
-  l.define(
-      0, convolution(l, x, w, DType::kInt32, centred(2), centred(3), l.output_shape(), l.node().outputs[0]));
 }
 
 // Output o gets input i where o + pad = i * stride + k * dilation.
@@ -274,13 +250,8 @@ void einsum(Lowering& l) {
 
 const LowerTable& contraction_table() {
   static const LowerTable table = {
-      {"MatMul", matmul_op},
-      {"Gemm", gemm},
-      {"Conv", conv},
-      {"ConvTranspose", conv_transpose},
+      {"MatMul", matmul_op}, {"Gemm", gemm}, {"Conv", conv}, {"ConvTranspose", conv_transpose},
       {"Einsum", einsum},
-      {"MatMulInteger", matmul_integer},
-      {"ConvInteger", conv_integer},
   };
   return table;
 }

@@ -119,21 +119,23 @@ std::optional<std::vector<double>> Lowering::constant_doubles(std::size_t i) con
   return found->second->as_double();
 }
 
-namespace {
-const TensorType& type_of(const Graph& graph, const std::string& value) {
-  const auto found = graph.types.find(value);
-  if (found == graph.types.end() || !found->second.concrete())
+const TensorType& Lowering::type_of(const std::string& value) const {
+  for (std::size_t i = bodies_.size(); i-- > 0;)
+    if (const auto found = bodies_[i]->types.find(value);
+        found != bodies_[i]->types.end() && found->second.concrete())
+      return found->second;
+  const auto found = problem_.graph.types.find(value);
+  if (found == problem_.graph.types.end() || !found->second.concrete())
     throw Unsupported{fmt::format("the shape of '{}' depends on data", value)};
   return found->second;
 }
-}  // namespace
 
 const Shape& Lowering::output_shape(std::size_t i) const {
   static thread_local Shape shape;
-  shape = type_of(problem_.graph, node_->outputs[i]).shape();
+  shape = type_of(node_->outputs[i]).shape();
   return shape;
 }
-DType Lowering::output_dtype(std::size_t i) const { return type_of(problem_.graph, node_->outputs[i]).dtype; }
+DType Lowering::output_dtype(std::size_t i) const { return type_of(node_->outputs[i]).dtype; }
 
 void Lowering::define(std::size_t output, Value value) {
   if (wants(output)) values_[node_->outputs[output]] = std::move(value);
@@ -298,12 +300,88 @@ Program Lowering::run() {
   return std::move(program_);
 }
 
+namespace {
+
+TensorType concrete_type(const Value& value) {
+  TensorType type{.dtype = value.dtype};
+  for (const std::int64_t extent : value.shape) type.dims.push_back({extent, ""});
+  return type;
+}
+
+}  // namespace
+
+// The body becomes a graph of its own first (what it sees of the graphs around it are inputs), so that every
+// shape in it is known for the shapes it is given here.
+std::vector<Value> Lowering::run_body(const Graph& body, const std::vector<Value>& inputs) {
+  if (inputs.size() != body.inputs.size()) throw Unsupported{"with a body that does not fit"};
+  Graph own = body;
+  own.inputs.clear();
+  own.types.clear();
+  std::set<std::string> known;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    own.inputs.push_back({body.inputs[i].name, concrete_type(inputs[i]), true});
+    known.insert(body.inputs[i].name);
+  }
+  for (const Initializer& initializer : body.initializers) known.insert(initializer.name);
+  auto see = [&](const std::string& name) {
+    if (name.empty() || !known.insert(name).second) return;
+    if (const auto constant = constants_.find(name); constant != constants_.end())
+      own.initializers.push_back({name, *constant->second, true});
+    else if (const auto value = values_.find(name); value != values_.end())
+      own.inputs.push_back({name, concrete_type(value->second), true});
+  };
+  for (const Node& node : body.nodes) {
+    for (const std::string& input : node.inputs) see(input);
+    for (const std::string& output : node.outputs) known.insert(output);
+  }
+  for (const auto& output : body.outputs) see(output.name);
+  for (auto& output : own.outputs) output.typed = false;
+  auto bound = bind_dims(own, {});
+  if (!bound) throw Unsupported{"whose body has no shapes: " + bound.error().message};
+  auto graph = std::make_shared<const Graph>(std::move(*bound));
+  kept_.push_back(graph);
+  bodies_.push_back(graph);
+  const Node* const around = node_;
+  const auto uses_before = uses_;
+  const std::size_t first_stage = program_.stages.size();
+  for (std::size_t i = 0; i < inputs.size(); ++i) values_[body.inputs[i].name] = inputs[i];
+  // Turns of a loop share the tables of its constants.
+  const auto constants_before = constants_;
+  for (const Initializer& initializer : graph->initializers) {
+    const std::string& name = initializer.name;
+    if (constants_before.contains(name)) continue;  // seen from outside
+    BodyConstant& made = body_constants_[{&body, name}];
+    if (!made.tensor || made.tensor->data != initializer.tensor.data ||
+        made.tensor->shape != initializer.tensor.shape || made.tensor->dtype != initializer.tensor.dtype)
+      made = {&initializer.tensor, constant_value(*this, name, initializer.tensor)};
+    constants_[name] = &initializer.tensor;
+    values_[name] = made.value;
+  }
+  for (const Node& node : graph->nodes)
+    for (const std::string& input : node.inputs) ++uses_[input];
+  for (const Node& node : graph->nodes) lower_node(node);
+  std::vector<Value> results;
+  for (const auto& output : body.outputs) {
+    const auto found = values_.find(output.name);
+    if (found == values_.end()) throw Unsupported{fmt::format("'{}' is not computed", output.name)};
+    results.push_back(found->second);
+  }
+  bodies_.pop_back();
+  node_ = around;
+  uses_ = uses_before;
+  constants_ = constants_before;
+  // The nodes of the body end with this lowering.
+  for (std::size_t i = first_stage; i < program_.stages.size(); ++i) program_.stages[i].node = nullptr;
+  return results;
+}
+
 Lower find_lowering(const Node& node) {
   static constexpr std::string_view kDomains[] = {"", "ai.onnx", "kforge", "ai.onnx.preview.training"};
   if (std::find(std::begin(kDomains), std::end(kDomains), node.domain) == std::end(kDomains)) return nullptr;
   for (const LowerTable* table :
        {&elementwise_table(), &movement_table(), &reduction_table(), &softmax_table(), &norm_table(),
-        &window_table(), &contraction_table(), &choice_table(), &recurrent_table()})
+        &window_table(), &contraction_table(), &choice_table(), &recurrent_table(), &control_table(),
+        &optimizer_table(), &quantized_table(), &resize_table(), &sample_table(), &signal_table()})
     if (const auto found = table->find(node.op); found != table->end()) return found->second;
   return nullptr;
 }

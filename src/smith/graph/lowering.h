@@ -71,6 +71,9 @@ class Lowering {
   // The value as a plain tensor: lines of handwritten code read pointers.
   Value plain(const Value& value, const std::string& hint);
 
+  // The operators of a graph inside of the node, written out here; its results.
+  std::vector<Value> run_body(const Graph& body, const std::vector<Value>& inputs);
+
   Program& program() { return program_; }
 
  private:
@@ -79,6 +82,7 @@ class Lowering {
   void lower_node(const Node& node);
   void store_outputs();
   std::string unique_name(const std::string& hint);
+  const TensorType& type_of(const std::string& value) const;
 
   const Problem& problem_;
   Program program_;
@@ -87,6 +91,13 @@ class Lowering {
   std::map<std::string, int> uses_;
   std::set<std::string> names_;
   const Node* node_ = nullptr;
+  std::vector<std::shared_ptr<const Graph>> bodies_;  // that are being written out, innermost last
+  std::vector<std::shared_ptr<const Graph>> kept_;    // nodes and constants of those written out
+  struct BodyConstant {
+    const ConstantTensor* tensor = nullptr;
+    Value value;
+  };
+  std::map<std::pair<const Graph*, std::string>, BodyConstant> body_constants_;
 };
 
 Value constant_value(Lowering& lowering, const std::string& name, const ConstantTensor& tensor);
@@ -109,5 +120,11 @@ const LowerTable& window_table();
 const LowerTable& contraction_table();
 const LowerTable& choice_table();
 const LowerTable& recurrent_table();
+const LowerTable& control_table();
+const LowerTable& optimizer_table();
+const LowerTable& quantized_table();
+const LowerTable& resize_table();
+const LowerTable& sample_table();
+const LowerTable& signal_table();
 
 }  // namespace kforge::smith

@@ -54,6 +54,7 @@ struct Program {
   std::map<std::string, TensorInfo> tensors;
   std::vector<Stage> stages;  // in an order that defines before use
   std::vector<std::string> notes;
+  std::vector<std::string> algebra;  // exact rewrites that do less arithmetic than the graph says, in words
 
   const TensorInfo& tensor(const std::string& name) const { return tensors.at(name); }
 };
