@@ -1,7 +1,12 @@
 #include "smith/smith.h"
 
+#include <algorithm>
+#include <optional>
+#include <set>
+
 #include "smith/contract/take_contractions.h"
 #include "smith/emit/cpp.h"
+#include "smith/graph/names.h"
 #include "smith/graph/passes.h"
 #include "smith/graph/push_sums.h"
 #include "smith/schedule/schedule.h"
@@ -15,9 +20,27 @@ struct Prepared {
   Nest nest;        // its loops, unscheduled
   Nest prepared;    // of prepare()
   std::vector<TakenContraction> contractions;
+  std::optional<Problem> renamed;  // where an argument has a name that programs use themselves
 };
 
-Result<Prepared> prepare(const Problem& problem) {
+// Task.h only declares: a definition may call its arguments as it likes.
+std::optional<Problem> with_free_names(const Problem& problem) {
+  auto taken = [](const Argument& argument) { return is_taken_name(argument.c_name); };
+  if (std::ranges::none_of(problem.arguments, taken)) return std::nullopt;
+  Problem renamed = problem;
+  std::set<std::string> names;
+  for (Argument& argument : renamed.arguments) {
+    const std::string wanted = free_name(argument.c_name);
+    argument.c_name = wanted;
+    for (int i = 2; !names.insert(argument.c_name).second; ++i)
+      argument.c_name = fmt::format("{}_{}", wanted, i);
+  }
+  return renamed;
+}
+
+Result<Prepared> prepare(const Problem& given) {
+  std::optional<Problem> renamed = with_free_names(given);
+  const Problem& problem = renamed ? *renamed : given;
   KF_TRY(Program program, lower(problem));
   program = settle_in_place(push_sums(prune(std::move(program))));
   Hoisted hoisted = hoist_params(std::move(program));
@@ -30,7 +53,7 @@ Result<Prepared> prepare(const Problem& problem) {
   Program rest = split_reductions(std::move(taken.rest), problem.threads);
   rest = tidy_dimensions(std::move(rest));
   Program before = tidy_dimensions(std::move(hoisted.prepared));
-  Prepared result{rest, build_nest(rest), build_nest(before), std::move(taken.parts)};
+  Prepared result{rest, build_nest(rest), build_nest(before), std::move(taken.parts), std::move(renamed)};
   return result;
 }
 
@@ -78,7 +101,7 @@ Result<Design> design(const Problem& problem, const Prepared& prepared, Schedule
     if (chosen.arithmetic != Arithmetic::kFp32) program.arithmetic = name_of(chosen.arithmetic);
     reasons.push_back(story);
   }
-  program.problem = &problem;
+  program.problem = prepared.renamed ? &*prepared.renamed : &problem;
   program.nest = shrink_temporaries(nest);
   program.prepared = prepared.prepared;
   program.algebraic = !prepared.program.algebra.empty();

@@ -57,9 +57,9 @@ Result<ConstantTensor> read_tensor(const fs::path& path) {
   return tensor_from_proto(proto, "");
 }
 
-// What operators take for shapes, axes and counts: small, and never the first input.
+// What operators take for shapes, axes and counts: small, and the first input only where it is one number.
 bool like_a_setting(std::size_t position, const ConstantTensor& tensor) {
-  return position > 0 && element_count(tensor.shape) <= 16;
+  return element_count(tensor.shape) <= (position > 0 ? 16 : 1);
 }
 
 // One published test as a problem. `settings`: small inputs are part of the graph.
@@ -189,7 +189,14 @@ TEST(SmithOperators, GiveThePublishedValues) {
   std::map<std::string, std::vector<std::string>> refused;
   std::vector<NodeTest> to_compile;
   std::vector<KernelSource> sources;
+  auto compile = [&](NodeTest& test) {
+    auto design = smith::first_design(test.problem);
+    ASSERT_TRUE(design) << test.name << ": " << design.error().text();
+    sources.push_back({test.problem, design->source});
+    to_compile.push_back(std::move(test));
+  };
   for (const fs::path& path : folders) {
+    if (std::getenv("SMITH_TRACE")) fmt::print(stderr, "{}\n", path.filename().string());
     std::string why;
     for (const bool settings : {false, true}) {
       auto test = read_node_test(path, *machine, settings);
@@ -197,7 +204,15 @@ TEST(SmithOperators, GiveThePublishedValues) {
         why = "no graph or data: " + test.error().message;
         continue;
       }
-      if (!oracle_supports(test->problem.graph, nullptr)) {
+      bool text = false;
+      for (const smith::Argument& argument : test->problem.arguments)
+        text |= argument.dtype == DType::kString;
+      if (text) {
+        why = "text";
+        break;
+      }
+      std::vector<std::string> missing;
+      if (!oracle_supports(test->problem.graph, &missing)) {
         why = "not in the oracle";
         break;
       }
@@ -208,15 +223,16 @@ TEST(SmithOperators, GiveThePublishedValues) {
       }
       why.clear();
       if (compile_all || has_handwriting(*program)) {
-        auto design = smith::first_design(test->problem);
-        ASSERT_TRUE(design) << test->name << ": " << design.error().text();
-        sources.push_back({test->problem, design->source});
-        to_compile.push_back(std::move(*test));
+        compile(*test);
         break;
       }
-      const std::string off = interpreted(*test, *program);
-      EXPECT_EQ(off, "") << test->name << "\n" << print(*program);
-      passed += off.empty();
+      // The interpreter computes in double and knows no narrow types: where it does not agree, the compiled
+      // program decides.
+      if (interpreted(*test, *program).empty()) {
+        ++passed;
+      } else {
+        compile(*test);
+      }
       break;
     }
     if (!why.empty())
@@ -235,7 +251,7 @@ TEST(SmithOperators, GiveThePublishedValues) {
     list += fmt::format("{:>4}  {} ({} ...)\n", names.size(), why, names[0]);
   fmt::print("{} of {} passed, {} of them compiled; the others:\n{}", passed, folders.size(), sources.size(),
              list);
-  if (!only) EXPECT_GE(passed, 500);
+  if (!only) EXPECT_GE(passed, 800);
 }
 
 }  // namespace

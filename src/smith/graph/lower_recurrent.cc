@@ -281,7 +281,7 @@ void lstm(Lowering& l) {
   const std::vector<std::string> defaults = {"Sigmoid", "Tanh", "Tanh"};
   const Value cell = initial_state(l, c, 6, "cell");
   const bool coupled = l.node().int_attr("input_forget", 0) != 0;
-  std::vector<std::string> also_reads;
+  std::vector<std::string> also_reads = {cell.tensor};  // starts from what is there
   std::string peep;
   if (l.has(7)) {
     const Value stored_peep = stored(l, l.input(7), "peepholes");

@@ -1,4 +1,5 @@
 // Pooling, upsampling by nearest neighbours or linear interpolation.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -76,12 +77,41 @@ Window window_of(Lowering& l, const Value& x) {
   return Window(l.node(), x.shape, spatial_attr(l.node(), "kernel_shape", x.rank() - 2, 1), l.output_shape());
 }
 
+// Where the maxima were found: the first place in each window that holds the maximum (or no number).
+Value places_of_maxima(Lowering& l, const Value& x, const Value& maxima, const Window& window) {
+  constexpr std::int64_t kNowhere = std::numeric_limits<std::int64_t>::max();
+  const bool columns_first = l.node().int_attr("storage_order", 0) != 0;
+  return l.reduce(
+      Combine::kMin, DType::kInt64, maxima.shape, window.kernel,
+      [&](const Position& p, const Position& r) {
+        Position from{p[0], p[1]};
+        Expr condition;
+        for (std::size_t d = 0; d < window.input.size(); ++d) {
+          from.push_back(window.at(d, p[d + 2], r[d]));
+          condition = both(condition, inside(from.back(), window.input[d]));
+        }
+        Shape order = x.shape;
+        Position numbered = from;
+        if (columns_first) {
+          std::reverse(order.begin() + 2, order.end());
+          std::reverse(numbered.begin() + 2, numbered.end());
+        }
+        const Expr value = x.at(from);
+        Expr found = binary(Op::kEqual, value, maxima.at(p));
+        if (is_float(x.dtype)) found = binary(Op::kOr, found, unary(Op::kIsNan, value));
+        const Expr place = select(found, flat_position(order, numbered), integer(kNowhere));
+        return condition ? guard(condition, place, integer(kNowhere)) : place;
+      },
+      l.node().outputs[1]);
+}
+
 void max_pool(Lowering& l) {
-  if (l.wants(1)) throw Unsupported{"with indices"};
   const Value x = l.reread(l.input(0), 4, l.node().outputs[0] + "_input");
   const Window window = window_of(l, x);
-  l.define(0, pooled(
-                  l, x, window, Combine::kMax, [](const Expr& e) { return e; }, l.node().outputs[0]));
+  const Value maxima = pooled(
+      l, x, window, Combine::kMax, [](const Expr& e) { return e; }, l.node().outputs[0]);
+  l.define(0, maxima);
+  if (l.wants(1)) l.define(1, places_of_maxima(l, x, maxima, window));
 }
 
 // How many positions the average divides by at output position o along one dimension; a constant where every

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "smith/graph/names.h"
+
 namespace kforge::smith {
 namespace {
 
@@ -34,6 +36,7 @@ std::string Lowering::unique_name(const std::string& hint) {
   std::string name;
   for (char c : hint) name += is_identifier_char(c) ? c : '_';
   if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) name = "t" + name;
+  if (is_taken_name(name)) name = free_name(name);
   std::string candidate = name;
   for (int i = 2; !names_.insert(candidate).second; ++i) candidate = fmt::format("{}_{}", name, i);
   return candidate;
@@ -50,6 +53,9 @@ Value Lowering::tensor_value(const std::string& tensor, const Shape& view) const
 
 void Lowering::add_arguments() {
   using Where = TensorInfo::Where;
+  for (const Argument& argument : problem_.arguments)
+    if (element_count(argument.shape) == 0)
+      throw Unsupported{fmt::format("'{}' has no elements", argument.name)};
   for (const Argument& argument : problem_.arguments) {
     if (argument.role == ArgumentRole::kOutput) continue;
     const Where where = argument.role == ArgumentRole::kParam   ? Where::kParam
@@ -133,6 +139,7 @@ const TensorType& Lowering::type_of(const std::string& value) const {
 const Shape& Lowering::output_shape(std::size_t i) const {
   static thread_local Shape shape;
   shape = type_of(node_->outputs[i]).shape();
+  if (element_count(shape) == 0) throw Unsupported{fmt::format("'{}' has no elements", node_->outputs[i])};
   return shape;
 }
 DType Lowering::output_dtype(std::size_t i) const { return type_of(node_->outputs[i]).dtype; }

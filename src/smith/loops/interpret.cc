@@ -74,6 +74,8 @@ class Interpreter {
     for (std::size_t d = 0; d < view.size(); ++d)
       at = at * view[d] + static_cast<std::int64_t>(value(position[d]));
     auto& values = memory_[tensor];
+    if (const auto& constant = nest_.tensors.at(tensor).constant; constant && values.empty())
+      values = constant->as_double();
     if (values.empty())
       values.assign(
           static_cast<std::size_t>(std::max<std::int64_t>(1, element_count(nest_.tensors.at(tensor).shape))),
@@ -101,6 +103,8 @@ class Interpreter {
         return a + b;
     }
   }
+
+  static std::int64_t whole(double v) { return static_cast<std::int64_t>(v); }
 
   double value(const Expr& e) {
     auto arg = [&](std::size_t i) { return value(e->args[i]); };
@@ -200,6 +204,36 @@ class Interpreter {
         return std::sin(arg(0));
       case Op::kCos:
         return std::cos(arg(0));
+      case Op::kTan:
+        return std::tan(arg(0));
+      case Op::kAsin:
+        return std::asin(arg(0));
+      case Op::kAcos:
+        return std::acos(arg(0));
+      case Op::kAtan:
+        return std::atan(arg(0));
+      case Op::kSinh:
+        return std::sinh(arg(0));
+      case Op::kCosh:
+        return std::cosh(arg(0));
+      case Op::kAsinh:
+        return std::asinh(arg(0));
+      case Op::kAcosh:
+        return std::acosh(arg(0));
+      case Op::kAtanh:
+        return std::atanh(arg(0));
+      case Op::kBitAnd:
+        return static_cast<double>(whole(arg(0)) & whole(arg(1)));
+      case Op::kBitOr:
+        return static_cast<double>(whole(arg(0)) | whole(arg(1)));
+      case Op::kBitXor:
+        return static_cast<double>(whole(arg(0)) ^ whole(arg(1)));
+      case Op::kShiftLeft:
+        return static_cast<double>(whole(arg(0)) << whole(arg(1)));
+      case Op::kShiftRight:
+        return static_cast<double>(whole(arg(0)) >> whole(arg(1)));
+      case Op::kBitNot:
+        return static_cast<double>(~whole(arg(0)));
       case Op::kIsNan:
         return std::isnan(arg(0));
       case Op::kIsInf:
