@@ -14,7 +14,8 @@
 namespace kforge {
 namespace {
 
-const std::vector<std::string> kDirectives = {"general", "flags", "compiler", "arithmetic", "algebraic", "tune"};
+const std::vector<std::string> kDirectives = {"general",    "flags",     "compiler",
+                                              "arithmetic", "algebraic", "tune"};
 
 // More than any program means; the command line has its limits too.
 constexpr std::size_t kMostFlags = 64, kLongestFlag = 256;

@@ -104,7 +104,7 @@ Value initial_state(Lowering& l, const Cell& c, std::size_t input, const char* h
     const Type type = state.type();
     state.at = [type](const Position&) { return number(0, type); };
   } else {
-    const Value given = l.input(input);
+    const Value& given = l.input(input);
     state.at = [given, first = c.batch_first](const Position& p) {
       return first ? given.at({p[1], p[0], p[2]}) : given.at(p);
     };
@@ -234,7 +234,7 @@ void run_steps(Lowering& l, const Cell& c, const std::string& unit, std::map<std
 std::string directed(const Lowering& l, const Cell& c, std::size_t role, std::size_t roles,
                      const std::vector<std::string>& defaults, const std::string& x) {
   const std::string type = c.x.dtype == DType::kFloat64 ? "double" : "float";
-  const std::string forward = activation(l, role, defaults, type, x);
+  std::string forward = activation(l, role, defaults, type, x);
   if (c.directions == 1) return forward;
   const std::string backward = activation(l, roles + role, defaults, type, x);
   return forward == backward ? forward : fmt::format("(d_ == 0 ? {} : {})", forward, backward);
