@@ -36,7 +36,7 @@ std::string to_json(const ContractionSchedule& s) {
       {"block_n", s.block_n}, {"block_k", s.block_k},
       {"a", name_of(s.a)},    {"b", name_of(s.b)},
       {"threads", s.threads}, {"arithmetic", name_of(s.arithmetic)},
-      {"stream", s.stream},
+      {"stream", s.stream},   {"splits", s.splits},
   };
   return json.dump();
 }
@@ -70,6 +70,8 @@ Result<ContractionSchedule> contraction_schedule_from_json(std::string_view text
       done = number(s.block_k, 1, kMost);
     else if (key == "threads")
       done = number(s.threads, 1, 4096);
+    else if (key == "splits")
+      done = number(s.splits, 1, 4096);
     else if (key == "stream" && value.is_boolean())
       s.stream = value.get<bool>();
     else if (key == "a" || key == "b") {
@@ -111,6 +113,13 @@ Result<> check(const ContractionSchedule& s, const Contraction& c) {
     return fail("columns in runs are read in place only");
   if (s.stream && (!c.stream_ok || c.run_length() % s.lanes != 0))
     return fail("streaming stores need rows of the result that begin aligned");
+  if (s.splits > 1) {
+    const long slices = (c.k + s.block_k - 1) / s.block_k, each = (slices + s.splits - 1) / s.splits;
+    if ((s.splits - 1) * each >= slices)
+      return fail("{} slices of k cannot be shared out in {} parts", slices, s.splits);
+    if (c.run > 0 && c.run != c.n) return fail("k is split only where columns lie in one run");
+    if (s.arithmetic != Arithmetic::kFp32) return fail("{} does not split k", name_of(s.arithmetic));
+  }
   if (s.arithmetic != Arithmetic::kFp32) {
     if (s.lanes != 16) return fail("{} needs 16 lanes", name_of(s.arithmetic));
     if (s.a == Packing::kInPlace || s.b == Packing::kInPlace)

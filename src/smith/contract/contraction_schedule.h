@@ -18,7 +18,7 @@ enum class Packing : std::uint8_t {
   kInPlace,  // never: the micro-kernel reads it where it lies
   kPrepare,  // once per set of params, outside the timed calls
   kCall,     // at the start of each call, by all threads together
-  kBlock,    // by each thread, just before it works on that block
+  kBlock,    // by each thread just before use: a for a block and a slice of k, b panel by panel
 };
 std::string_view name_of(Packing packing);
 
@@ -42,6 +42,7 @@ struct ContractionSchedule {
   int threads = 1;
   Arithmetic arithmetic = Arithmetic::kFp32;
   bool stream = false;  // streaming stores
+  int splits = 1;       // parts of k that are summed apart, for results too small to be shared out
 
   int tile_n() const { return vectors * lanes; }
 };

@@ -89,6 +89,57 @@ TEST(Contraction, EveryPackingWithSmallBlocks) {
   EXPECT_EQ(cases.run(), "");
 }
 
+TEST(Contraction, PartsOfKAreSummedApart) {
+  CompiledCases cases;
+  for (const int splits : {2, 3, 5})
+    for (const Packing packing : {Packing::kInPlace, Packing::kCall, Packing::kBlock}) {
+      const ContractionSchedule s{.block_m = 12,
+                                  .block_n = 32,
+                                  .block_k = 16,
+                                  .a = packing,
+                                  .b = packing,
+                                  .threads = 2,
+                                  .splits = splits};
+      add_checked(cases, product({29, 45, 150}, false, false), s);
+    }
+  EXPECT_EQ(cases.run(), "");
+  const Contraction c = product({8, 8, 40}, false, false);
+  EXPECT_TRUE(check({.block_k = 16, .splits = 3}, c));
+  EXPECT_FALSE(check({.block_k = 16, .splits = 4}, c)) << "a part would be empty";
+  EXPECT_FALSE(check({.block_k = 40, .splits = 2}, c));
+}
+
+TEST(Contraction, ALongKAboveASmallResultIsSplit) {
+  const Machine machine = machine_with({"avx2", "fma"});
+  const Contraction c = product({64, 96, 16384}, false, false);
+  const ContractionSchedule s = first_schedule(c, machine, 2);
+  EXPECT_EQ(s.splits, 2);
+  EXPECT_TRUE(check(s, c));
+  EXPECT_EQ(first_schedule(c, machine, 1).splits, 1);
+  EXPECT_EQ(first_schedule(product({512, 512, 512}, false, false), machine, 2).splits, 1);
+  CompiledCases cases;
+  add_checked(cases, c, s);
+  EXPECT_EQ(cases.run(), "");
+}
+
+// Whole vectors are stored behind a panel's rows while a is packed: nothing beside the panel may change.
+TEST(Contraction, PackingOfEveryHeightOfPanels) {
+  CompiledCases cases;
+  for (const int rows : {1, 5, 6, 9})
+    for (const bool transpose_a : {false, true})
+      for (const Packing packing : {Packing::kCall, Packing::kBlock})
+        add_checked(cases, product({2L * rows + 1, 19, 43}, transpose_a, false),
+                    {.rows = rows,
+                     .vectors = rows > 6 ? 1 : 2,
+                     .block_m = 2L * rows,
+                     .block_n = 16,
+                     .block_k = 24,
+                     .a = packing,
+                     .b = packing,
+                     .threads = 2});
+  EXPECT_EQ(cases.run(), "");
+}
+
 TEST(Contraction, NeighboursOfASchedule) {
   const Machine machine = machine_with({"avx2", "fma"});
   CompiledCases cases;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "smith/contract/depthwise_source.h"
 #include "smith/contract/staging.h"
 #include "smith/contract/transposed_source.h"
 
@@ -92,11 +93,13 @@ Contraction Convolution::contraction() const {
   c.run = output.back();
   if (has_phases(*this)) {
     // What the schedule is chosen for: one phase in depth and height, all phases of a row.
-    c.k = std::max<long>(1, c.k / product(strides));
+    c.k = std::max<long>(1, c.k / product(strides) * strides.back());
     c.b.side = {{c.n, 1}};
     c.b.depth = {{c.k, 1}};
-    c.b.depth_offset = "i";
-    c.stream_ok = false;  // tiles of interleaved phases begin where the padding ends
+    c.b.depth_offset = std::string("i");
+    c.run = (output.back() + strides.back() - 1) / strides.back();  // columns of one phase
+    c.n = c.n / output.back() * c.run;
+    c.stream_ok = stream_ok && output.back() % 16 == 0;
     return c;
   }
   const StagedImage image = image_of(*this);
@@ -126,16 +129,28 @@ ContractionSchedule first_schedule(const Convolution& c, const Machine& machine,
   const Contraction shape = c.contraction();
   ContractionSchedule s = first_schedule(shape, machine, threads, precision);
   if (shape.run > 0) s.b = Packing::kInPlace;
+  if (is_depthwise(c)) {
+    const double bytes = 4.0 * static_cast<double>(shape.batch * shape.m * shape.n);
+    s.stream = c.stream_ok && bytes > 0.5 * static_cast<double>(machine.last_level_bytes());
+  }
   return s;
 }
 
 std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const Convolution& c,
                                      const Machine& machine, std::string_view precision) {
-  return neighbours(s, c.contraction(), machine, precision);
+  if (!is_depthwise(c)) return neighbours(s, c.contraction(), machine, precision);
+  // Nothing but the stores is left to choose.
+  ContractionSchedule next = s;
+  next.stream = !s.stream;
+  if (!c.stream_ok) return {};
+  return {{next.stream ? "stream_stores" : "plain_stores", "streaming_stores",
+           next.stream ? "the result does not pass through the caches" : "the result may be read soon",
+           next}};
 }
 
 Result<ContractionCode> emit_convolution(const Convolution& c, const ContractionSchedule& s) {
   if (has_phases(c)) return emit_transposed(c, s);
+  if (is_depthwise(c)) return emit_depthwise(c, s, image_of(c));
   const Contraction shape = c.contraction();
   if (shape.run == 0) return emit_contraction(shape, s);
   const Staging staging = staging_of(c, image_of(c));

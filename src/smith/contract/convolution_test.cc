@@ -142,5 +142,33 @@ TEST(Convolution, GroupsDepthwiseAndNeighbouringSchedules) {
   EXPECT_EQ(cases.run(), "");
 }
 
+// Planes in place and padded, rows narrower than a vector, and stores that go past the caches from the first
+// aligned pixel on although rows begin anywhere.
+TEST(Convolution, DepthwiseInPlacePaddedAndStreamed) {
+  CompiledCases cases;
+  const std::vector<std::pair<std::string, Window>> windows = {
+      {"bare", {{9, 43}, {3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}}},
+      {"padded", {{9, 41}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}},
+      {"padded behind", {{7, 12}, {2, 2}, {1, 1}, {1, 1}, {0, 0}, {1, 1}, {0, 0}}},
+      {"rows skipped", {{11, 21}, {3, 1}, {2, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}}},
+      {"dilated", {{11, 30}, {3, 7}, {1, 1}, {2, 3}, {0, 0}, {0, 0}, {0, 0}}},
+      {"narrow", {{17, 6}, {3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}}},
+      {"one row", {{40}, {5}, {1}, {1}, {0}, {0}, {0}}},
+      {"3d", {{5, 6, 21}, {3, 2, 3}, {1, 1, 1}, {1, 1, 1}, {1, 0, 1}, {1, 0, 1}, {0, 0, 0}}},
+  };
+  for (const auto& [label, window] : windows)
+    for (const bool stream : {false, true})
+      for (const long filters : {1, 3}) {
+        const Convolution c = convolution(2, filters == 1 ? 9 : 3, 1, filters, window, false);
+        ContractionSchedule s = first_schedule(c, small_machine(), 2);
+        s.stream = stream;
+        const auto code = emit_convolution(c, s);
+        ASSERT_TRUE(code);
+        EXPECT_NE(code->story.find("depthwise"), std::string::npos);
+        add(cases, c, s, fmt::format("depthwise {} stream {} filters {}", label, stream, filters));
+      }
+  EXPECT_EQ(cases.run(), "");
+}
+
 }  // namespace
 }  // namespace kforge::smith

@@ -7,6 +7,8 @@
 //   block;
 //   - panels of a stream from L2, where the block's part of a (block_m x block_k) lies;
 //   - the block's sums (block_m x block_n) stay in L2 too until k is done, then become the result.
+// Where all rows fit one block, b is packed panel by panel on its way from memory to L1 and never written
+// back.
 #include <algorithm>
 #include <cmath>
 
@@ -46,27 +48,40 @@ void choose_tile(ContractionSchedule& s, const Contraction& c, const Machine& ma
   }
 }
 
-void choose_packing(ContractionSchedule& s, const Contraction& c) {
+bool is_plain(const Operand& operand) {
+  return operand.dtype == DType::kFloat32 && operand.element.empty() && is_linear(operand.side) &&
+         depth_is_linear(operand);
+}
+
+void choose_packing(ContractionSchedule& s, const Contraction& c, const Machine& machine) {
   const auto packed = [](const Operand& operand) {
     return operand.param ? Packing::kPrepare : Packing::kCall;
   };
-  const bool a_plain =
-      c.a.dtype == DType::kFloat32 && c.a.element.empty() && is_linear(c.a.side) && depth_is_linear(c.a);
   const bool b_rows = c.b.dtype == DType::kFloat32 && c.b.element.empty() && linear_stride(c.b.side) == 1;
   s.a = packed(c.a);
   s.b = packed(c.b);
   // A batch of small products: each thread packs what it is about to use, so that it stays in its own cache.
   // What several items share is packed once.
-  if (c.batch > 1) {
-    if (s.a == Packing::kCall && own_items(c.a) == c.batch) s.a = Packing::kBlock;
-    if (s.b == Packing::kCall && own_items(c.b) == c.batch) s.b = Packing::kBlock;
-  }
+  if (c.batch > 1 && s.a == Packing::kCall && own_items(c.a) == c.batch) s.a = Packing::kBlock;
+  // A panel of b is packed just before its use where all rows of the result use it at once: one block then
+  // covers them, with its slice of a in half of L2.
+  const long l2 = static_cast<long>(cache_bytes(machine, 2, 512 << 10) / sizeof(float));
+  const bool own_b = c.batch == 1 || own_items(c.b) == c.batch;
+  if (s.b == Packing::kCall && own_b && c.m * std::min(c.k, 256L) <= l2 / 2) s.b = Packing::kBlock;
   if (c.run > 0 && c.run != c.n) s.b = Packing::kInPlace;
   // Packing costs about a cycle per element; each is then used by n (or m) / (2 * lanes) multiply-adds. Where
   // that is little, read in place.
-  if (s.a != Packing::kPrepare && a_plain && c.n <= 12L * s.lanes) s.a = Packing::kInPlace;
+  if (s.a != Packing::kPrepare && is_plain(c.a) && c.n <= 12L * s.lanes) s.a = Packing::kInPlace;
   if (s.b != Packing::kPrepare && b_rows && is_linear(c.b.side) && c.m <= 4L * s.rows)
     s.b = Packing::kInPlace;
+}
+
+// A long k above a small result: each thread takes a part of k, so that both operands are read once and
+// packed slices never leave the cache.
+bool splits_depth(const ContractionSchedule& s, const Contraction& c, long l2) {
+  const bool both_move = s.a != Packing::kPrepare && s.b != Packing::kPrepare && c.run == 0;
+  return s.threads > 1 && c.batch == 1 && both_move && c.k >= 2048L * s.threads && c.m >= s.rows &&
+         c.m * c.n <= l2 / 3 && c.m * 256 <= l2 / 2;
 }
 
 void choose_blocks(ContractionSchedule& s, const Contraction& c, const Machine& machine) {
@@ -77,25 +92,31 @@ void choose_blocks(ContractionSchedule& s, const Contraction& c, const Machine& 
   const long most_k = std::max<long>(64, l1 / 2 / tile_n);
   const long slices = ceil_div(c.k, most_k + most_k / 4);
   s.block_k = std::min(c.k, round_up(ceil_div(c.k, slices), 8));
+  const long row_panels = ceil_div(c.m, s.rows), column_panels = ceil_div(c.n, tile_n);
+  if (splits_depth(s, c, l2)) {
+    s.splits = s.threads;
+    const long part = ceil_div(c.k, s.splits);
+    s.block_k = round_up(ceil_div(part, ceil_div(part, most_k)), 8);
+    s.a = s.b = Packing::kBlock;
+    s.block_m = row_panels * s.rows;
+    s.block_n = column_panels * tile_n;
+    return;
+  }
   // A third of L2 for the block's part of a, a third for its sums.
-  const long row_panels = ceil_div(c.m, s.rows);
   const long most_m = std::max<long>(s.rows, l2 / 3 / std::max<long>(s.block_k, 1));
-  long block_panels = std::min(row_panels, std::max<long>(1, most_m / s.rows));
-  block_panels = std::min(block_panels, std::max<long>(16, 1));
+  long block_panels = std::min({row_panels, std::max<long>(1, most_m / s.rows), 32L});
+  const bool all_rows = s.b == Packing::kBlock;
+  if (all_rows) block_panels = row_panels;
   const bool whole_depth = s.block_k >= c.k;
-  const long sums_n = whole_depth ? 1024 : std::max<long>(tile_n, l2 / 3 / (block_panels * s.rows));
-  long block_n = std::clamp<long>(sums_n, tile_n, 1024);
-  // A block that each thread packs itself holds all of k.
-  if (s.b == Packing::kBlock) block_n = std::min(block_n, std::max(tile_n, l2 / 2 / std::max<long>(c.k, 1)));
-  if (s.a == Packing::kBlock)
-    block_panels = std::clamp<long>(l2 / 3 / std::max<long>(c.k * s.rows, 1), 1, block_panels);
-  const long column_panels = ceil_div(c.n, tile_n);
+  const long sums_n =
+      whole_depth ? 1024 : std::max<long>(tile_n, l2 / (all_rows ? 4 : 3) / (block_panels * s.rows));
+  const long block_n = std::clamp<long>(sums_n, tile_n, 1024);
   long block_columns = std::clamp<long>(block_n / tile_n, 1, column_panels);
   // Enough blocks for the threads, in equal numbers: shrink the longer side until they fit.
   for (int round = 0; round < 16; ++round) {
     const long blocks = c.batch * ceil_div(row_panels, block_panels) * ceil_div(column_panels, block_columns);
     if (blocks % s.threads == 0 || blocks >= 8L * s.threads) break;
-    if (block_panels * s.rows >= block_columns * tile_n && block_panels > 1)
+    if (!all_rows && block_panels * s.rows >= block_columns * tile_n && block_panels > 1)
       block_panels = ceil_div(row_panels, ceil_div(row_panels, block_panels) + 1);
     else if (block_columns > 1)
       block_columns = ceil_div(column_panels, ceil_div(column_panels, block_columns) + 1);
@@ -118,14 +139,15 @@ ContractionSchedule first_schedule(const Contraction& c, const Machine& machine,
   // Waking a second thread costs some microseconds: worth it above about 20 us of work on one core.
   s.threads = c.flops() < 1e6 ? 1 : threads;
   choose_tile(s, c, machine);
-  choose_packing(s, c);
+  choose_packing(s, c, machine);
   choose_blocks(s, c, machine);
   const double bytes = 4.0 * static_cast<double>(c.batch * c.m * c.n);
   s.stream = c.stream_ok && bytes > 0.5 * static_cast<double>(machine.last_level_bytes()) &&
-             c.run_length() % s.lanes == 0;
+             c.run_length() % 16 == 0 && s.tile_n() % 16 == 0;  // whole lines only: parts of them cost a read
   const Arithmetic wanted = allowed_arithmetic(machine, precision).front();
   if (wanted != Arithmetic::kFp32 && c.m >= 32 && c.n >= 32 && c.k >= 32 && c.run == 0) {
     s.arithmetic = wanted;
+    s.splits = 1;
     s.block_m = std::min<long>(round_up(c.m, 32), 256);
     s.block_n = std::min<long>(round_up(c.n, 32), 256);
     s.block_k = std::min<long>(round_up(c.k, 32), 256);
@@ -200,9 +222,22 @@ std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const Contrac
                     : "whole lines are not always written at once",
         next);
   }
+  if (fp32 && s.threads > 1 && s.splits == 1 && c.m * c.n <= 1 << 18) {
+    next = s;
+    next.splits = s.threads;
+    add("split k " + std::to_string(s.threads), "split_reduction",
+        "threads share k instead of the result, so that each part of an operand is read by one of them",
+        next);
+  }
+  if (s.splits > 1) {
+    next = s;
+    next.splits = 1;
+    add("whole k", "split_reduction", "no sums to add up at the end", next);
+  }
   if (s.threads > 1) {
     next = s;
     next.threads = 1;
+    next.splits = 1;
     add("one_thread", "parallelize", "waking the others may cost more than they do", next);
   }
   for (const Arithmetic arithmetic : allowed_arithmetic(machine, precision)) {

@@ -17,31 +17,39 @@ std::string element_of(const Operand& operand, char which) {
 
 bool is_matrix(const Operand& operand) { return operand.element.empty() && operand.dtype == DType::kFloat32; }
 
+// Steps of k of the rows of a panel side by side. Whole vectors are stored though a panel has fewer rows:
+// what lies behind them is overwritten by the next step, so steps go upwards, the last rows go before the
+// first, and the last step is done by elements.
 std::string pack_a(const Contraction& c) {
   const std::string element = element_of(c.a, 'a');
+  const bool along_k =
+      is_matrix(c.a) && is_linear(c.a.side) && depth_is_linear(c.a) && linear_stride(c.a.depth) == 1;
+  const bool along_m = is_matrix(c.a) && is_linear(c.a.side) && linear_stride(c.a.side) == 1 && c.m > 1;
   std::string text = R"(
-// One panel of a: out[k][i] for its rows i.
-void pack_a_panel(const Tensors& t, long batch, long panel, float* out) {
+// One panel of a: out[k][i] for its rows i, from step first_k on.
+void pack_a_panel(const Tensors& t, long batch, long panel, long first_k, long steps, float* out) {
 )";
   text += tensor_aliases(c.tensors, element, "  ");
-  text += "  const long row0 = panel_row(panel);\n  const int rows = panel_rows(panel);\n";
-  if (is_matrix(c.a) && is_linear(c.a.side) && linear_stride(c.a.depth) == 1 && depth_is_linear(c.a)) {
-    // Row by row would write with a stride; a few steps of k of all rows at once keep both sides in L1.
-    text += fmt::format(R"(  const float* const source = {} + a_batch(batch) + a_side(row0);
-  for (long depth0 = 0; depth0 < kK; depth0 += 64) {{
-    const long end = depth0 + 64 < kK ? depth0 + 64 : kK;
-    for (int i = 0; i < rows; ++i)
-      for (long depth = depth0; depth < end; ++depth) out[depth * rows + i] = source[i * kASide + depth];
-  }}
-}}
+  text += "  const long row0 = panel_row(panel);\n  const int rows = panel_rows(panel);\n  long step = 0;\n";
+  if (along_k)
+    text += fmt::format(R"(  const float* const source = {} + a_batch(batch) + a_side(row0) + first_k;
+  for (; step + kLanes < steps; step += kLanes)
+    for (int i = (rows - 1) / kLanes * kLanes; i >= 0; i -= kLanes)  // a store's tail is mended by a later one
+      transpose_square(source + i * kASide + step, kASide, rows - i, out + step * rows + i, rows);
 )",
                         c.a.pointer);
-    return text;
-  }
-  text += fmt::format(R"(  for (long depth = 0; depth < kK; ++depth)
+  else if (along_m)
+    text += fmt::format(R"(  const float* const source = {} + a_batch(batch) + row0;
+  if (row0 + (rows + kLanes - 1) / kLanes * kLanes <= kM)
+    for (; step + 1 < steps; ++step)
+      for (int i = (rows - 1) / kLanes * kLanes; i >= 0; i -= kLanes)  // a store's tail is mended by a later one
+        store_vec(out + step * rows + i, load_vec(source + a_depth(first_k + step) + i));
+)",
+                        c.a.pointer);
+  text += fmt::format(R"(  for (; step < steps; ++step)
     for (int i = 0; i < rows; ++i) {{
-      const long side = row0 + i;
-      out[depth * rows + i] = {};
+      const long side = row0 + i, depth = first_k + step;
+      out[step * rows + i] = {};
     }}
   (void)batch;
 }}
@@ -64,11 +72,12 @@ std::string transpose_source(int lanes) {
   int rounds = 0;
   while ((1 << rounds) < lanes) ++rounds;
   return fmt::format(R"(
-// Transposes a square of {0} x {0}: interleaving the first half of the rows with the second, {1} times over.
-inline void transpose_square(const float* in, long in_stride, float* out, long out_stride) {{
+// Transposes a square of {0} x {0}: interleaving the first half of the rows with the second, {1} times over. Of its
+// rows the first `count` are read, the others taken as zeros.
+inline void transpose_square(const float* in, long in_stride, int count, float* out, long out_stride) {{
   Vec row[{0}], next[{0}];
 #pragma GCC unroll 16
-  for (int i = 0; i < {0}; ++i) row[i] = load_vec(in + i * in_stride);
+  for (int i = 0; i < {0}; ++i) row[i] = i < count ? load_vec(in + i * in_stride) : Vec{{}};
 #pragma GCC unroll 4
   for (int round = 0; round < {1}; ++round) {{
 #pragma GCC unroll 16
@@ -93,10 +102,9 @@ std::string pack_b(const Contraction& c, const ContractionSchedule& s) {
   const bool along_k =
       is_matrix(c.b) && is_linear(c.b.side) && depth_is_linear(c.b) && linear_stride(c.b.depth) == 1;
   std::string text;
-  if (along_k) text += transpose_source(s.lanes);
   text += R"(
-// One panel of b: out[k][j] for its columns j; zeros where there are fewer than kTileN.
-void pack_b_panel(const Tensors& t, long batch, long panel, float* out) {
+// One panel of b: out[k][j] for its columns j, from step first_k on; zeros where there are fewer than kTileN.
+void pack_b_panel(const Tensors& t, long batch, long panel, long first_k, long steps, float* out) {
 )";
   text += tensor_aliases(c.tensors, element, "  ");
   text += "  const long column0 = panel * kTileN;\n";
@@ -105,30 +113,31 @@ void pack_b_panel(const Tensors& t, long batch, long panel, float* out) {
   const std::string whole = edge ? "  if (columns == kTileN) {\n" : "  {\n";
   if (along_n)
     text += fmt::format(R"({}    const float* const source = {} + b_batch(batch) + b_side(column0);
-    for (long depth = 0; depth < kK; ++depth)
-      for (int j = 0; j < kVectors; ++j) store_vec(out + depth * kTileN + j * kLanes, load_vec(source + b_depth(depth) + j * kLanes));
+    for (long step = 0; step < steps; ++step)
+      for (int j = 0; j < kVectors; ++j)
+        store_vec(out + step * kTileN + j * kLanes, load_vec(source + b_depth(first_k + step) + j * kLanes));
     return;
   }}
 )",
                         whole, c.b.pointer);
   if (along_k)
     text += fmt::format(
-        R"({}    const float* const source = {} + b_batch(batch) + b_side(column0);
-    for (long depth = 0; depth + kLanes <= kK; depth += kLanes)
+        R"({}    const float* const source = {} + b_batch(batch) + b_side(column0) + first_k;
+    long step = 0;
+    for (; step + kLanes <= steps; step += kLanes)
       for (int j = 0; j < kVectors; ++j)
-        transpose_square(source + b_side(j * kLanes) + depth, kBSide, out + depth * kTileN + j * kLanes, kTileN);
-{}    return;
+        transpose_square(source + b_side(j * kLanes) + step, kBSide, kLanes, out + step * kTileN + j * kLanes, kTileN);
+    for (; step < steps; ++step)
+      for (long j = 0; j < kTileN; ++j) out[step * kTileN + j] = source[b_side(j) + step];
+    return;
   }}
 )",
-        whole, c.b.pointer,
-        c.k % s.lanes == 0 ? "" : R"(    for (long depth = kK / kLanes * kLanes; depth < kK; ++depth)
-      for (long j = 0; j < kTileN; ++j) out[depth * kTileN + j] = source[b_side(j) + depth];
-)");
+        whole, c.b.pointer);
   if (edge || !(along_n || along_k))
-    text += fmt::format(R"(  for (long depth = 0; depth < kK; ++depth)
+    text += fmt::format(R"(  for (long step = 0; step < steps; ++step)
     for (long j = 0; j < kTileN; ++j) {{
-      const long side = column0 + j;
-      out[depth * kTileN + j] = {}{};
+      const long side = column0 + j, depth = first_k + step;
+      out[step * kTileN + j] = {}{};
     }}
 )",
                         edge ? "j >= columns ? 0.0f : " : "", element);
@@ -138,7 +147,13 @@ void pack_b_panel(const Tensors& t, long batch, long panel, float* out) {
 }  // namespace
 
 std::string packing_source(const Contraction& c, const ContractionSchedule& s) {
+  const auto turned = [](const Operand& operand) {
+    return is_matrix(operand) && is_linear(operand.side) && depth_is_linear(operand) &&
+           linear_stride(operand.depth) == 1;
+  };
   std::string text;
+  if ((s.a != Packing::kInPlace && turned(c.a)) || (s.b != Packing::kInPlace && turned(c.b)))
+    text += transpose_source(s.lanes);
   if (s.a != Packing::kInPlace) text += pack_a(c);
   if (s.b != Packing::kInPlace) text += pack_b(c, s);
   return text;

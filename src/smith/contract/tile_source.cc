@@ -168,16 +168,11 @@ std::string micro_kernel_source(const Contraction& c, const ContractionSchedule&
 template <int rows, int vectors{3}>
 inline void multiply_tile(long depth, const float* a, const float* b, {4}bool first, float* c, long c_stride) {{
   Vec sum[rows][vectors];
-  if (first) {{
 #pragma GCC unroll 32
-    for (int i = 0; i < rows; ++i)
+  for (int i = 0; i < rows; ++i) {{
+    if (!first) __builtin_prefetch(c + i * c_stride, 1);
 #pragma GCC unroll 16
-      for (int j = 0; j < vectors; ++j) sum[i][j] = Vec{{}};
-  }} else {{
-#pragma GCC unroll 32
-    for (int i = 0; i < rows; ++i)
-#pragma GCC unroll 16
-      for (int j = 0; j < vectors; ++j) sum[i][j] = load_vec(c + i * c_stride + j * kLanes);
+    for (int j = 0; j < vectors; ++j) sum[i][j] = Vec{{}};
   }}
   for (long k = 0; k < depth; ++k) {{
     const float* const right = {5};
@@ -192,6 +187,11 @@ inline void multiply_tile(long depth, const float* a, const float* b, {4}bool fi
       for (int j = 0; j < vectors; ++j) sum[i][j] += left * column[j];
     }}
   }}
+  if (!first)
+#pragma GCC unroll 32
+    for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 16
+      for (int j = 0; j < vectors; ++j) sum[i][j] += load_vec(c + i * c_stride + j * kLanes);
 #pragma GCC unroll 32
   for (int i = 0; i < rows; ++i)
 #pragma GCC unroll 16

@@ -39,7 +39,7 @@ std::string micro_kernel_source(const Contraction& contraction, const Contractio
 // finish_tile(t, batch, row, column, sums, stride, rows, columns); any_width: columns may be any number.
 std::string finish_source(const Contraction& contraction, const ContractionSchedule& schedule,
                           bool any_width = false);
-// pack_a_panel(t, batch, panel, out), pack_b_panel(t, batch, panel, out), for operands that are packed.
+// pack_a_panel(t, batch, panel, first_k, steps, out), the same for b; for operands that are packed.
 std::string packing_source(const Contraction& contraction, const ContractionSchedule& schedule);
 // "struct Tensors { ... };" and, inside functions, the names again as locals.
 std::string tensors_struct(const std::vector<Tensor>& tensors);

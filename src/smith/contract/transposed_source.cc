@@ -78,6 +78,20 @@ constexpr Phases kPhases;
                      image.row, c.filters * g.kernel[0] * g.kernel[1] * g.kernel[2]);
 }
 
+// Lanes [v * lanes, (v + 1) * lanes) of interleaved phases: those of `phase` come from its vector (b), the
+// others stay what the earlier phases made of them (a).
+std::string phase_lanes(int lanes, long phases, long v, long phase) {
+  std::string text;
+  for (long lane = 0; lane < lanes; ++lane) {
+    const long at = v * lanes + lane, from = at / phases;
+    long pick = lane;
+    if (at % phases == phase) pick = lanes + from;
+    if (phase == 1 && at % phases == 0) pick = from;
+    text += fmt::format("{}{}", lane ? ", " : "", pick);
+  }
+  return text;
+}
+
 std::string interleave_source(const ContractionSchedule& s, long phases) {
   std::string text = fmt::format(R"(
 // line[i][{0} * j + phase] = sums[phase][i][j]
@@ -85,31 +99,27 @@ inline void interleave(const float* sums, int rows, float* line) {{
   for (int i = 0; i < rows; ++i)
 )",
                                  phases);
-  if (phases != 2)
+  if (phases > 4)
     return text + fmt::format(R"(    for (long j = 0; j < kTileN; ++j)
       for (long phase = 0; phase < {0}; ++phase) line[i * kLine + j * {0} + phase] = sums[phase * kRows * kTileN + i * kTileN + j];
 }}
 )",
                               phases);
-  std::string low, high;
-  for (int i = 0; i < s.lanes / 2; ++i) {
-    low += fmt::format("{}{}, {}", i ? ", " : "", i, i + s.lanes);
-    high += fmt::format("{}{}, {}", i ? ", " : "", i + s.lanes / 2, i + s.lanes / 2 + s.lanes);
+  text += "    for (long j = 0; j < kTileN; j += kLanes) {\n";
+  for (long phase = 0; phase < phases; ++phase)
+    text += fmt::format("      const Vec p{0} = load_vec(sums + ({0} * kRows + i) * kTileN + j);\n", phase);
+  for (long v = 0; v < phases; ++v) {
+    std::string value = "p0";
+    for (long phase = 1; phase < phases; ++phase)
+      value = fmt::format("__builtin_shufflevector({}, p{}, {})", value, phase,
+                          phase_lanes(s.lanes, phases, v, phase));
+    text += fmt::format("      store_vec(line + i * kLine + {} * j + {} * kLanes, {});\n", phases, v, value);
   }
-  return text + fmt::format(R"(    for (long j = 0; j < kTileN; j += kLanes) {{
-      const Vec even = load_vec(sums + i * kTileN + j), odd = load_vec(sums + (kRows + i) * kTileN + j);
-      store_vec(line + i * kLine + 2 * j, __builtin_shufflevector(even, odd, {}));
-      store_vec(line + i * kLine + 2 * j + kLanes, __builtin_shufflevector(even, odd, {}));
-    }}
-}}
-)",
-                            low, high);
+  return text + "    }\n}\n";
 }
 
 // Output rows [first_row, last_row) of one image and group.
 std::string rows_function(const Geometry& g) {
-  const long columns = g.last[2] - g.first[2] + 1;
-  const long trim = g.pads[2] - g.first[2] * g.strides[2];
   return fmt::format(R"(
 void transpose_rows(const Tensors& t, long batch, long first_row, long last_row, const float* packed_a, const float* staged) {{
   alignas(64) float sums[{0} * kRows * kTileN];
@@ -118,31 +128,30 @@ void transpose_rows(const Tensors& t, long batch, long first_row, long last_row,
     // Which phase this row belongs to, and which input rows it looks at.
     const long d = output_row / {1} + {2}, h = output_row % {1} + {3};
     const long phase0 = (d % {4} * {5} + h % {5}) * {0};
-    const float* const row_start = staged + (d / {4} + kPadD) * {6} + (h / {5} + kPadH) * {7} + {8} + kPadW;
+    const float* const row_start = staged + (d / {4} + kPadD) * {6} + (h / {5} + kPadH) * {7} + kPadW;
     for (long column_panel = 0; column_panel < kPanelsPerRun; ++column_panel) {{
       const bool edge = column_panel == kPanelsPerRun - 1;
-      const long q = column_panel * kTileN, width = edge ? {9} - q : kTileN;
-      // Output columns of this tile; the first and last few may lie in the padding.
-      const long begin = q * {0} - {10}, from = begin > 0 ? begin : 0;
-      const long end = begin + width * {0} < {11} ? begin + width * {0} : {11};
+      const long first = column_panel * kTileN * {0};  // output column
+      const long columns = {9} - first < kLine ? {9} - first : kLine;
       for (long panel = 0; panel < kRowPanels; ++panel) {{
         const int rows = panel_rows(panel);
-        for (long phase = 0; phase < {0}; ++phase) {{
-          const long step = kPhases.first[phase0 + phase], depth = kPhases.first[phase0 + phase + 1] - step;
+        // Columns first + r, first + r + {0}, ... are of one phase.
+        for (long r = 0; r < {0}; ++r) {{
+          const long phase = phase0 + (r + {8}) % {0};
+          const long step = kPhases.first[phase], depth = kPhases.first[phase + 1] - step;
           const float* const a = packed_a + (batch % kGroups * kRowPanels + panel) * kRows * kK + step * rows;
-          multiply_any(rows, edge, depth, a, row_start + q, kPhases.offset + step, true, {12});
+          multiply_any(rows, edge, depth, a, row_start + column_panel * kTileN + (r + {8}) / {0}, kPhases.offset + step, true, {10});
         }}
-        {13}
-        if (end > from)
-          finish_tile(t, batch, panel_row(panel), output_row * {11} + from, line + (from - begin), kLine, rows, end - from);
+        {11}
+        finish_tile(t, batch, panel_row(panel), output_row * {9} + first, line, kLine, rows, columns);
       }}
     }}
   }}
 }}
 )",
                      g.strides[2], g.out[1], g.pads[0], g.pads[1], g.strides[0], g.strides[1], g.image.plane,
-                     g.image.row, g.first[2], columns, trim, g.out[2],
-                     g.strides[2] == 1 ? "line, kLine" : "sums + phase * kRows * kTileN, kTileN",
+                     g.image.row, g.pads[2], g.out[2],
+                     g.strides[2] == 1 ? "line, kLine" : "sums + r * kRows * kTileN, kTileN",
                      g.strides[2] == 1 ? "" : "interleave(sums, rows, line);");
 }
 
@@ -152,11 +161,12 @@ Result<ContractionCode> emit_transposed(const Convolution& conv, const Contracti
   const Geometry g(conv);
   ContractionSchedule s = given;
   s.b = Packing::kInPlace;
+  s.splits = 1;
   if (s.a == Packing::kInPlace || s.a == Packing::kBlock)
     s.a = conv.w_param ? Packing::kPrepare : Packing::kCall;
   // One row of columns of one phase is what the micro-kernel sees.
   Contraction c = conv.contraction();
-  const long columns = g.last[2] - g.first[2] + 1;
+  const long columns = ceil_div(g.out[2], g.strides[2]);
   c.k = conv.channels * g.kernel[0] * g.kernel[1] * g.kernel[2];
   c.run = columns;
   c.n = columns * g.out[0] * g.out[1];

@@ -1,0 +1,170 @@
+// The loops between the caches and the registers: one block of the result.
+#include <fmt/format.h>
+
+#include "smith/contract/contraction_plan.h"
+
+namespace kforge::smith {
+
+namespace {
+
+// Where one panel of an operand begins, at step k0.
+std::string a_panel(const Contraction& c, const ContractionSchedule& s) {
+  switch (s.a) {
+    case Packing::kInPlace:
+      return fmt::format("t.{} + a_batch(batch) + a_side(row) + a_depth(k0)", c.a.pointer);
+    case Packing::kBlock:
+      return "a_block + (panel - first_panel) * kRows * kBlockK";
+    default:
+      break;
+  }
+  return c.a.batch.empty() ? "packed_a + panel * kRows * kK + k0 * rows"
+                           : "packed_a + (a_item(batch) * kRowPanels + panel) * kRows * kK + k0 * rows";
+}
+
+std::string b_panel(const Contraction& c, const ContractionSchedule& s, const Staging* staging) {
+  const bool table = !depth_is_linear(c.b);
+  switch (s.b) {
+    case Packing::kInPlace:
+      return fmt::format("{} + b_batch(batch) + b_side(column){}", staging ? "staged" : "t." + c.b.pointer,
+                         table ? "" : " + b_depth(k0)");
+    case Packing::kBlock:
+      return "b_block";
+    default:
+      break;
+  }
+  return c.b.batch.empty()
+             ? "packed_b + column_panel * kTileN * kK + k0 * kTileN"
+             : "packed_b + (b_item(batch) * kColumnPanels + column_panel) * kTileN * kK + k0 * kTileN";
+}
+
+// b is a plain matrix whose rows (along n) can be fetched ahead of the packing.
+bool fetches_ahead(const Contraction& c, const ContractionSchedule& s) {
+  return s.b == Packing::kBlock && c.b.element.empty() && c.b.dtype == DType::kFloat32 &&
+         is_linear(c.b.side) && linear_stride(c.b.side) == 1 && depth_is_linear(c.b);
+}
+
+// Panels of b that lie packed are walked in order; the next one can be asked for as a whole.
+bool follows_panels(const ContractionSchedule& s, const ContractionPlan& p) {
+  return p.b_floats > 0 && s.b != Packing::kBlock && !p.rows_outer;
+}
+
+std::string fetch_function(const Contraction& c, const ContractionSchedule& s, const ContractionPlan& p) {
+  if (follows_panels(s, p))
+    return R"(
+// Asks for a share of the next panel of b to come into L2 while this one is multiplied.
+inline void fetch_b(const float* next, long floats, long share, long shares) {
+  const long last = floats * (share + 1) / shares;
+  for (long i = floats * share / shares; i < last; i += 16) __builtin_prefetch(next + i, 0, 2);
+}
+)";
+  if (!fetches_ahead(c, s)) return "";
+  const bool crosses = linear_stride(c.b.depth) % 16 != 0;
+  return fmt::format(R"(
+// Asks for a share of the rows of the panel of b that is packed next to come into L2 while this one is multiplied.
+inline void fetch_b(const Tensors& t, long batch, long panel, long k0, long depth, long share, long shares) {{
+  if (panel >= kColumnPanels) return;
+  const float* const source = t.{} + b_batch(batch) + b_side(panel * kTileN) + b_depth(k0);
+  const long last = depth * (share + 1) / shares;
+  for (long i = depth * share / shares; i < last; ++i) {}
+}}
+)",
+                     c.b.pointer,
+                     crosses ? "{\n    __builtin_prefetch(source + i * kBDepth, 0, 2);\n    "
+                               "__builtin_prefetch(source + i * kBDepth + kTileN - 1, 0, 2);\n  }"
+                             : "__builtin_prefetch(source + i * kBDepth, 0, 2);");
+}
+
+// The statements inside of all loops: one tile of sums.
+std::string tile_statements(const Contraction& c, const ContractionSchedule& s, const ContractionPlan& p) {
+  const bool table = s.b == Packing::kInPlace && !depth_is_linear(c.b);
+  const std::string offsets =
+      table ? (p.split_depth || s.splits > 1 ? "kDepthOffsets.at + k0, " : "kDepthOffsets.at, ") : "";
+  if (!p.split_depth && s.splits == 1)
+    return fmt::format(
+        R"(        multiply_any(rows, is_edge(column_panel), depth, a, b, {}true, sums, kTileN);
+        finish_tile(t, batch, row, column, sums, kTileN, rows, panel_columns(column_panel));
+)",
+        offsets);
+  std::string text = fmt::format(
+      R"(        float* const tile = sums + (row - panel_row(first_panel)) * stride + (column_panel - first_column) * kTileN;
+        multiply_any(rows, is_edge(column_panel), depth, a, b, {}k0 == {}, tile, stride);
+)",
+      offsets, s.splits > 1 ? "first_k" : "0");
+  if (s.splits == 1)
+    text +=
+        "        if (k0 + depth == kK) finish_tile(t, batch, row, column, tile, stride, rows, "
+        "panel_columns(column_panel));\n";
+  return text;
+}
+
+}  // namespace
+
+std::string block_arguments(const ContractionSchedule& s, const ContractionPlan& p, const Staging* staging) {
+  std::string text;
+  if (p.a_floats > 0) text += ", packed_a";
+  if (p.b_floats > 0) text += ", packed_b";
+  if (s.a == Packing::kBlock) text += ", a_block";
+  if (s.b == Packing::kBlock) text += ", b_block";
+  if (staging) text += ", staged";
+  if (p.split_depth && s.splits == 1) text += ", sums";
+  return text;
+}
+
+std::string block_source(const Contraction& c, const ContractionSchedule& s, const ContractionPlan& p,
+                         const Staging* staging) {
+  std::string text = fetch_function(c, s, p);
+  text += R"(
+// All sums of one block: rows of panels [first_panel, last_panel), columns of panels [first_column, last_column).
+void multiply_block(const Tensors& t, long batch, long first_panel, long last_panel, long first_column, long last_column)";
+  if (p.a_floats > 0) text += ", const float* packed_a";
+  if (p.b_floats > 0) text += ", const float* packed_b";
+  if (s.a == Packing::kBlock) text += ", float* a_block";
+  if (s.b == Packing::kBlock) text += ", float* b_block";
+  if (staging) text += ", const float* staged";
+  if (p.split_depth && s.splits == 1) text += ", float* sums";
+  if (s.splits > 1) text += ", float* sums, long first_k, long last_k";
+  text += ") {\n";
+  if (s.splits > 1)
+    text += R"(  const long stride = kPartStride;
+  for (long k0 = first_k; k0 < last_k; k0 += kBlockK) {
+    const long depth = last_k - k0 < kBlockK ? last_k - k0 : kBlockK;
+)";
+  else if (p.split_depth)
+    text +=
+        R"(  const long stride = kBlockColumnPanels * kTileN + 16;  // 16 more: rows do not fall on the same cache sets
+  for (long k0 = 0; k0 < kK; k0 += kBlockK) {
+    const long depth = kK - k0 < kBlockK ? kK - k0 : kBlockK;
+)";
+  else
+    text += "  alignas(64) float sums[kRows * kTileN];\n  {\n    constexpr long k0 = 0, depth = kK;\n";
+  if (s.a == Packing::kBlock)
+    text += R"(    for (long panel = first_panel; panel < last_panel; ++panel)
+      pack_a_panel(t, batch, panel, k0, depth, a_block + (panel - first_panel) * kRows * kBlockK);
+)";
+  const std::string column_loop =
+      "for (long column_panel = first_column; column_panel < last_column; ++column_panel) {\n";
+  const std::string row_loop = "for (long panel = first_panel; panel < last_panel; ++panel) {\n";
+  const std::string column_names =
+      fmt::format("const long column = panel_column(column_panel);\n{}const float* const b = {};\n",
+                  s.b == Packing::kBlock ? "pack_b_panel(t, batch, column_panel, k0, depth, b_block);\n" : "",
+                  b_panel(c, s, staging));
+  const std::string row_names = fmt::format(
+      "const long row = panel_row(panel);\nconst int rows = panel_rows(panel);\nconst float* const a = {};\n",
+      a_panel(c, s));
+  text += "    " + (p.rows_outer ? row_loop : column_loop);
+  text += indented(p.rows_outer ? row_names : column_names, "      ");
+  text += "      " + (p.rows_outer ? column_loop : row_loop);
+  if (fetches_ahead(c, s))
+    text +=
+        "        fetch_b(t, batch, column_panel + 1, k0, depth, panel - first_panel, last_panel - "
+        "first_panel);\n";
+  if (follows_panels(s, p))
+    text +=
+        "        fetch_b(b + kTileN * kK, depth * kTileN, panel - first_panel, last_panel - first_panel);\n";
+  text += indented(p.rows_outer ? column_names : row_names, "        ");
+  text += tile_statements(c, s, p);
+  text += "      }\n    }\n  }\n}\n";
+  return text;
+}
+
+}  // namespace kforge::smith

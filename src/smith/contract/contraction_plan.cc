@@ -1,0 +1,160 @@
+#include "smith/contract/contraction_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kforge::smith {
+
+namespace {
+
+long ceil_div(long a, long b) { return (a + b - 1) / b; }
+long lines(long floats) { return ceil_div(floats, 16) * 16; }  // whole cache lines
+
+// Panels of b that are read again for each panel of rows: what L1 and a part of L2 hold.
+constexpr long kNearFloats = 12288;
+
+}  // namespace
+
+ContractionPlan plan_of(const Contraction& c, const ContractionSchedule& s, const Staging* staging) {
+  ContractionPlan p;
+  p.rows = deal_rows(c.m, s.rows);
+  p.columns = deal_columns(c, s);
+  p.column_panels = p.columns.runs * p.columns.per_run;
+  p.block_row_panels = std::clamp<long>(s.block_m / s.rows, 1, p.rows.panels);
+  p.block_column_panels = std::clamp<long>(s.block_n / s.tile_n(), 1, p.column_panels);
+  p.row_blocks = ceil_div(p.rows.panels, p.block_row_panels);
+  p.column_blocks = ceil_div(p.column_panels, p.block_column_panels);
+  p.block_k = std::min(s.block_k, c.k);
+  p.split_depth = p.block_k < c.k;
+  p.a_items = own_items(c.a);
+  p.b_items = own_items(c.b);
+  const long a_panel = p.rows.tall * c.k, b_panel = static_cast<long>(s.tile_n()) * c.k;
+  if (s.a == Packing::kPrepare || s.a == Packing::kCall)
+    p.a_floats = lines(p.a_items * p.rows.panels * a_panel);
+  if (s.b == Packing::kPrepare || s.b == Packing::kCall)
+    p.b_floats = lines(p.b_items * p.column_panels * b_panel);
+  if (s.a == Packing::kBlock) p.a_block = lines(p.block_row_panels * p.rows.tall * p.block_k);
+  if (s.b == Packing::kBlock) p.b_block = lines(static_cast<long>(s.tile_n()) * p.block_k);
+  if (s.splits > 1) {
+    p.part_slices = ceil_div(ceil_div(c.k, p.block_k), s.splits);
+    p.part_stride = p.column_panels * s.tile_n() + 16;
+    p.part_floats = lines(c.batch * c.m * p.part_stride);
+  } else if (p.split_depth) {
+    p.sums = lines(p.block_row_panels * p.rows.tall * (p.block_column_panels * s.tile_n() + 16));
+  }
+  p.rows_outer = !p.split_depth && s.splits == 1 && s.b != Packing::kBlock && !staging &&
+                 p.block_column_panels * s.tile_n() * c.k <= kNearFloats;
+  if (staging) {
+    p.staged = lines(staging->floats);
+    // An image per thread at a time, while it is in that thread's cache; all images first only where they are
+    // fewer than the threads.
+    p.stage_private = staging->items % s.threads == 0 || staging->items >= 4L * s.threads;
+  }
+  return p;
+}
+
+std::string plan_comment(const Contraction& c, const ContractionSchedule& s, const ContractionPlan& p) {
+  std::string text = fmt::format(
+      "// {}\n// c[{}][{}] = sum over k = {} of a * b{}: {:.3g} Gflop, limited by arithmetic unless a "
+      "dimension is small.\n",
+      c.what, c.m, c.n, c.k, c.batch > 1 ? fmt::format(", {} times", c.batch) : "", c.flops() / 1e9);
+  text += fmt::format("//\n// Registers: a tile of {} rows x {} vectors of {} holds {} sums.\n", p.rows.tall,
+                      s.vectors, s.lanes, p.rows.tall * s.vectors);
+  const auto operand = [&](std::string_view which, Packing packing) {
+    switch (packing) {
+      case Packing::kPrepare:
+        return fmt::format("{} is packed once in prepare()", which);
+      case Packing::kCall:
+        return fmt::format("{} is packed at the start of a call", which);
+      case Packing::kBlock:
+        return fmt::format("{} is packed by the thread that uses it, just before it does", which);
+      case Packing::kInPlace:
+        break;
+    }
+    return fmt::format("{} is read where it lies", which);
+  };
+  text += fmt::format("// Operands: {}; {}.\n", operand("a", s.a), operand("b", s.b));
+  if (p.rows_outer)
+    text +=
+        fmt::format("// Caches: {} columns of b ({} KB) stay near while rows of a pass by, each fetched once",
+                    s.block_n, p.block_column_panels * s.tile_n() * c.k * 4 / 1024);
+  else
+    text +=
+        fmt::format("// Caches: {} steps of k of a panel of b ({} KB) stay in L1 for all {} rows of a block",
+                    p.block_k, p.block_k * s.tile_n() * 4 / 1024, p.block_row_panels * p.rows.tall);
+  if (s.splits > 1)
+    text += fmt::format(
+        ";\n// each part of k has sums of its own ({} KB), which are added in order at the end.\n",
+        p.part_floats * 4 / 1024);
+  else if (p.split_depth)
+    text += fmt::format(";\n// the block's sums ({} KB) stay in L2 until k is done.\n", p.sums * 4 / 1024);
+  else
+    text += ";\n// k is walked in one go, so sums never leave the registers unfinished.\n";
+  if (s.splits > 1)
+    text += fmt::format("// Threads: {} share {} parts of k: the result is too small to be shared out.\n",
+                        s.threads, s.splits);
+  else
+    text +=
+        fmt::format("// Threads: {} share {} blocks.\n", s.threads, c.batch * p.column_blocks * p.row_blocks);
+  return text;
+}
+
+std::string plan_constants(const Contraction& c, const ContractionSchedule& s, const ContractionPlan& p) {
+  std::string text =
+      fmt::format(R"(constexpr long kM = {}, kN = {}, kK = {}, kBatch = {};
+constexpr int kLanes = {}, kVectors = {}, kRows = {};
+constexpr long kTileN = kVectors * kLanes;
+constexpr long kBlockK = {};
+constexpr long kRowPanels = {}, kColumnPanels = {};
+constexpr long kBlockRowPanels = {}, kBlockColumnPanels = {};
+constexpr int kThreads = {};
+)",
+                  c.m, c.n, c.k, c.batch, s.lanes, s.vectors, p.rows.tall, p.block_k, p.rows.panels,
+                  p.column_panels, p.block_row_panels, p.block_column_panels, s.threads);
+  if (s.splits > 1)
+    text += fmt::format(
+        R"(constexpr long kSplits = {}, kPartK = {} * kBlockK;  // parts of k that are summed apart
+constexpr long kPartStride = {}, kPartFloats = {};
+)",
+        s.splits, p.part_slices, p.part_stride, p.part_floats);
+  if (p.columns.edge != s.tile_n())
+    text += fmt::format("constexpr long kEdge = {};  // columns of the last panel\n", p.columns.edge);
+  if (p.columns.runs > 1)
+    text += fmt::format(
+        "constexpr long kRun = {}, kPanelsPerRun = {};  // columns lie in runs (rows of the image)\n",
+        c.run_length(), p.columns.per_run);
+  return text;
+}
+
+std::string panel_functions(const Contraction& c, const ContractionSchedule& s, const ContractionPlan& p) {
+  std::string text = row_panel_functions(p.rows);
+  if (p.columns.runs > 1)
+    text +=
+        R"(inline long panel_column(long panel) { return panel / kPanelsPerRun * kRun + panel % kPanelsPerRun * kTileN; }
+inline bool is_edge(long panel) { return panel % kPanelsPerRun == kPanelsPerRun - 1; }
+)";
+  else
+    text += R"(inline long panel_column(long panel) { return panel * kTileN; }
+inline bool is_edge(long panel) { return panel == kColumnPanels - 1; }
+)";
+  text += p.columns.edge != s.tile_n()
+              ? "inline long panel_columns(long panel) { return is_edge(panel) ? kEdge : kTileN; }\n"
+              : "inline long panel_columns(long) { return kTileN; }\n";
+  text += operand_functions(c);
+  if (s.b == Packing::kInPlace && !depth_is_linear(c.b))
+    text += R"(
+// Where b lies for each step of k, relative to its first.
+struct DepthOffsets {
+  int at[kK];
+  constexpr DepthOffsets() : at() {
+    for (long i = 0; i < kK; ++i) at[i] = static_cast<int>()" +
+            depth_expression(c.b, "i") + R"();
+  }
+};
+constexpr DepthOffsets kDepthOffsets;
+)";
+  return text;
+}
+
+}  // namespace kforge::smith
