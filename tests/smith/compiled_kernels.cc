@@ -91,8 +91,8 @@ Result<std::vector<KernelCall>> compile_kernels(const std::vector<KernelSource>&
                    library = folder / fmt::format("unit{}.so", u);
     {
       std::ofstream file(source);
-      for (const char* header :
-           {"immintrin.h", "omp.h", "algorithm", "cmath", "cstdint", "cstdlib", "cstring", "utility"})
+      for (const char* header : {"immintrin.h", "omp.h", "sys/mman.h", "algorithm", "cmath", "cstdint",
+                                 "cstdlib", "cstring", "utility"})
         file << "#include <" << header << ">\n";
       for (std::size_t i = u * per_unit; i < std::min(sources.size(), (u + 1) * per_unit); ++i)
         file << wrapped(sources[i], i);

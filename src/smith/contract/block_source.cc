@@ -48,7 +48,21 @@ bool follows_panels(const ContractionSchedule& s, const ContractionPlan& p) {
   return p.b_floats > 0 && s.b != Packing::kBlock && !p.rows_outer;
 }
 
+// Rows of a that are read in place, one behind the other: too many short streams for the hardware to follow.
+bool follows_rows(const Contraction& c, const ContractionSchedule& s, const ContractionPlan& p) {
+  return p.rows_outer && s.a == Packing::kInPlace && linear_stride(c.a.depth) == 1 &&
+         linear_stride(c.a.side) == c.k;
+}
+
 std::string fetch_function(const Contraction& c, const ContractionSchedule& s, const ContractionPlan& p) {
+  if (follows_rows(c, s, p))
+    return R"(
+// Asks for a share of the next rows of a while these are multiplied.
+inline void fetch_a(const float* next, long floats, long share, long shares) {
+  const long last = floats * (share + 1) / shares;
+  for (long i = floats * share / shares; i < last; i += 16) __builtin_prefetch(next + i);
+}
+)";
   if (follows_panels(s, p))
     return R"(
 // Asks for a share of the next panel of b to come into L2 while this one is multiplied.
@@ -158,6 +172,10 @@ void multiply_block(const Tensors& t, long batch, long first_panel, long last_pa
     text +=
         "        fetch_b(t, batch, column_panel + 1, k0, depth, panel - first_panel, last_panel - "
         "first_panel);\n";
+  if (follows_rows(c, s, p))
+    text +=
+        "        fetch_a(a + rows * kK, rows * kK, column_panel - first_column, last_column - "
+        "first_column);\n";
   if (follows_panels(s, p))
     text +=
         "        fetch_b(b + kTileN * kK, depth * kTileN, panel - first_panel, last_panel - first_panel);\n";

@@ -67,6 +67,20 @@ Operand filters_of(const Convolution& c) {
 
 }  // namespace
 
+Convolution with_long_rows(Convolution c) {
+  if (is_depthwise(c)) return c;  // walks rows one by one anyway
+  while (c.kernel.size() > 1) {
+    const std::size_t last = c.kernel.size() - 1, before = last - 1;
+    if (c.kernel[last] != 1 || c.strides[last] != 1 || c.begins[last] != 0 ||
+        c.input[last] != c.output[last] || c.strides[before] != 1)
+      break;
+    const long length = c.input[last];
+    for (auto* list : {&c.input, &c.output, &c.dilations, &c.begins}) (*list)[before] *= length;
+    for (auto* list : {&c.input, &c.output, &c.dilations, &c.begins, &c.kernel, &c.strides}) list->pop_back();
+  }
+  return c;
+}
+
 bool has_phases(const Convolution& c) {
   return c.transposed && std::any_of(c.strides.begin(), c.strides.end(), [](long s) { return s > 1; });
 }

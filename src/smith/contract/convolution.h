@@ -34,6 +34,10 @@ struct Convolution {
   Contraction contraction() const;
 };
 
+// The same with trailing dimensions that the kernel does not look along (extent 1, stride 1, no padding)
+// merged into the one before: longer rows, fewer ends of rows.
+Convolution with_long_rows(Convolution convolution);
+
 // Whether it is computed by phases.
 bool has_phases(const Convolution& convolution);
 

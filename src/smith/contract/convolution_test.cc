@@ -142,6 +142,26 @@ TEST(Convolution, GroupsDepthwiseAndNeighbouringSchedules) {
   EXPECT_EQ(cases.run(), "");
 }
 
+TEST(Convolution, DimensionsWithoutAKernelAreMerged) {
+  const Convolution c = convolution(
+      2, 1, 3, 7, {{6, 9, 5}, {3, 3, 1}, {1, 1, 1}, {1, 2, 1}, {0, 2, 0}, {0, 2, 0}, {0, 0, 0}}, false);
+  const Convolution merged = with_long_rows(c);
+  EXPECT_EQ(merged.input, (std::vector<long>{6, 45}));
+  EXPECT_EQ(merged.dilations, (std::vector<long>{1, 10}));
+  CompiledCases cases;
+  const auto code = emit_convolution(merged, first_schedule(merged, small_machine(), 2));
+  ASSERT_TRUE(code);
+  cases.add(*code, c.tensors,
+            {2 * 3 * product(c.input), 3 * 7 * product(c.kernel), 2 * 7 * product(c.output)}, naive(c),
+            "merged");
+  EXPECT_EQ(cases.run(), "");
+  // A stride or padding along the last dimension keeps it.
+  for (const Window& window : {Window{{9, 5}, {3, 1}, {1, 2}, {1, 1}, {0, 0}, {0, 0}, {0, 0}},
+                               Window{{9, 5}, {3, 1}, {1, 1}, {1, 1}, {0, 1}, {0, 1}, {0, 0}},
+                               Window{{9, 5}, {3, 1}, {2, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}}})
+    EXPECT_EQ(with_long_rows(convolution(1, 1, 2, 6, window, false)).kernel.size(), 2u);
+}
+
 // Planes in place and padded, rows narrower than a vector, and stores that go past the caches from the first
 // aligned pixel on although rows begin anywhere.
 TEST(Convolution, DepthwiseInPlacePaddedAndStreamed) {

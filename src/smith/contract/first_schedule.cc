@@ -27,24 +27,38 @@ std::size_t cache_bytes(const Machine& machine, int level, std::size_t otherwise
 long ceil_div(long a, long b) { return (a + b - 1) / b; }
 long round_up(long a, long b) { return ceil_div(a, b) * b; }
 
+// Cycles per row of the result for one step of k along a run of columns: a tile of rows x vectors takes
+// rows * vectors / 2, but no less than the latency of a multiply-add, nor than its loads (two per cycle).
+double tile_cost(int rows, int vectors, int lanes, long run) {
+  const long needed = ceil_div(run, lanes), whole = needed / vectors, edge = needed % vectors;
+  const auto cycles = [&](long wide) {
+    return std::max({static_cast<double>(rows * wide) / 2, static_cast<double>(rows + wide) / 2, 4.0});
+  };
+  return (static_cast<double>(whole) * cycles(vectors) + (edge > 0 ? cycles(edge) : 0)) / rows;
+}
+
 void choose_tile(ContractionSchedule& s, const Contraction& c, const Machine& machine) {
-  if (machine.features.contains("avx512f"))
-    s.lanes = 16, s.rows = 12, s.vectors = 2;
-  else if (machine.features.contains("avx2"))
-    s.lanes = 8, s.rows = 6, s.vectors = 2;
-  else
-    s.lanes = 4, s.rows = 6, s.vectors = 2;
+  s.lanes = machine.features.contains("avx512f") ? 16 : machine.features.contains("avx2") ? 8 : 4;
   const int registers = s.lanes == 16 ? 32 : 16;
+  s.rows = registers == 32 ? 12 : 6, s.vectors = 2;
   if (c.m < s.rows) {
     // Few rows: a wider tile instead, so that enough independent sums hide the latency of the multiply-add.
     s.rows = static_cast<int>(c.m);
     const int most = (registers - 1) / (s.rows + 1);
     const int wanted = static_cast<int>(ceil_div(c.run_length(), s.lanes));
     s.vectors = std::clamp(std::min(most, wanted), 1, 4);
-  } else if (c.run_length() <= s.lanes) {
-    // Columns that fit one vector: more rows instead.
-    s.vectors = 1;
-    s.rows = static_cast<int>(std::min<long>(c.m, registers == 32 ? 24 : 12));
+    return;
+  }
+  // Short runs of columns: the shape that leaves least at their ends.
+  const std::vector<std::pair<int, int>> shapes =
+      registers == 32 ? std::vector<std::pair<int, int>>{{12, 2}, {8, 3}, {6, 4}, {24, 1}}
+                      : std::vector<std::pair<int, int>>{{6, 2}, {4, 3}, {12, 1}};
+  double best = tile_cost(s.rows, s.vectors, s.lanes, c.run_length());
+  for (const auto& [most_rows, vectors] : shapes) {
+    const int rows = vectors == 1 ? static_cast<int>(std::min<long>(most_rows, c.m)) : most_rows;
+    if (rows > c.m) continue;
+    const double cost = tile_cost(rows, vectors, s.lanes, c.run_length());
+    if (cost < 0.97 * best) best = cost, s.rows = rows, s.vectors = vectors;
   }
 }
 

@@ -166,6 +166,7 @@ std::optional<DealtConvolution> deal_convolution(const Stage& stage, const Facto
   if (c.contraction().flops() < kWorthFlops) return {};
   long pixels = 1;
   for (long extent : c.output) pixels *= extent;
+  c = with_long_rows(std::move(c));
   result.map = image_map(stage.view, c.groups, c.filters, c.images * c.groups, pixels);
   return result;
 }
