@@ -24,8 +24,8 @@ using testing::IsEmpty;
 using testing::Not;
 
 constexpr double kSecondsForOne = 60;
-// A kernel that only repeats honest work may come out a little faster by chance, never by much.
-constexpr double kAsFast = 0.3;
+// A kernel that only repeats honest work, timed beside the honest one: surely faster by this much is a gain.
+constexpr double kGain = 1.33;
 
 const fs::path kFolder = fs::path(KFORGE_SOURCE_DIR) / "tests" / "adversarial";
 
@@ -151,13 +151,16 @@ TEST_P(TimedCheat, EndsAsItsFileSays) {
   EvalReport report = judge_and_check();
   expect_gate(kernel, report);
   if (report.outcome != "passed" || kernel.not_faster_than.empty()) return;
-  auto honest = read_kernel_case(kFolder / "honest" / (kernel.not_faster_than + ".cc"));
-  ASSERT_TRUE(honest);
-  honest->threads = kernel.threads;
-  auto yardstick = judge(*honest);
-  ASSERT_TRUE(yardstick && yardstick->time_ns && report.time_ns);
-  EXPECT_GT(report.time_ns->median, kAsFast * yardstick->time_ns->median)
-      << "it gained by not doing its work";
+  // It was let through, so the two are timed in turns: noise hits both, and what is left is what it gained.
+  fs::path honest = kFolder / "honest" / (kernel.not_faster_than + ".cc");
+  auto options = quick_options(kernel, GetParam().tier, platform_);
+  options.baselines = {"honest=" + honest.string()};
+  SilentProgress progress;
+  auto beside = evaluate(options, progress);
+  ASSERT_TRUE(beside) << beside.error().text();
+  if (beside->outcome != "passed") return;  // found out this time
+  ASSERT_TRUE(beside->speedup);
+  EXPECT_LT(beside->speedup->lo, kGain) << "it gained by not doing its work";
 }
 
 TEST_P(Honest, PassesEveryGate) {
