@@ -85,6 +85,15 @@ TEST_F(AnalystTest, OneThreadOfTwo) {
   EXPECT_LE(advice.expected_gain, 2);
 }
 
+// Two threads at work, each half the time: somebody else has the processors.
+TEST_F(AnalystTest, ABusyMachineIsNotTheProgramsFault) {
+  stands("memory", 0.3);
+  fact("thread_use", 0.3);
+  fact("threads_seen", 2);
+  fact("thread_balance", 0.9);
+  EXPECT_FALSE(gives("parallelize"));
+}
+
 TEST_F(AnalystTest, ScalarHotLoop) {
   stands("memory", 0.2);
   fact("hot_loop_vector_bits", 32);

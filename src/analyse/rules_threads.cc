@@ -23,7 +23,10 @@ std::optional<Advice> too_few_threads(const Known& known) {
   auto use = known.fact("thread_use");
   int all = threads(known);
   if (!use || all < 2 || *use > 0.7 || time_us(known).value_or(1e3) < 40) return std::nullopt;
-  bool alone = *use * all < 1.25;
+  // Threads that were seen at work side by side were kept waiting by somebody else on the machine.
+  bool all_work = known.fact_or("threads_seen", 1) >= all && known.fact_or("thread_balance", 0) >= 0.6;
+  if (all_work) return std::nullopt;
+  bool alone = *use * all < 1.25 && known.fact_or("threads_seen", 1) < 2;
   bool has_omp = known.source().find("omp parallel") != std::string::npos;
   double factor = std::min<double>(all, 0.95 / std::max(0.05, *use));
   if (known.bound() == "memory")

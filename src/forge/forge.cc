@@ -467,7 +467,9 @@ Result<std::optional<std::string>> Forge::reason_to_stop() {
   if (best) {
     std::optional<VerdictRecord> verdict = attempts_->verdict(best->attempt.number);
     if (options_.target && verdict->speedup && verdict->speedup->lo >= *options_.target) return "target";
-    if (verdict->roofline && verdict->roofline->fraction >= kNearRoofline) return "roofline";
+    // A baseline that is faster knows something the roofline does not.
+    bool behind = verdict->speedup && verdict->speedup->value < 1;
+    if (verdict->roofline && verdict->roofline->fraction >= kNearRoofline && !behind) return "roofline";
     int since = static_cast<int>(std::ranges::count_if(attempts_->history().trials, [&](const Trial& trial) {
       return trial.attempt.number > best->attempt.number;
     }));

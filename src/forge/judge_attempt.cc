@@ -159,9 +159,7 @@ Result<JudgedAttempt> Races::judge(const std::expected<Candidate, Failure>& prog
   }
   if (verdict.outcome == "passed") {
     verdict.better = verdict.accepted = true;
-    KF_TRY(const Peaks* peaks, session_.peaks());
-    RooflinePosition position =
-        roofline_position(session_.bound(0), session_.machine(), *peaks, ns.value, session_.options().cold);
+    KF_TRY(RooflinePosition position, session_.roofline(session_.bound(0), ns.value));
     verdict.roofline = Roofline{position.bound, position.fraction};
     for (auto& race : races_) race->crown();
     seated_ = true;

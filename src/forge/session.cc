@@ -103,8 +103,8 @@ Result<CaseOutcome> JudgingSession::judge_case(std::size_t index, const Candidat
   if (verdict.failed() || request.check_only) return outcome;
 
   KF_TRY_VOID(time(index, context, program.spec, request, report, outcome));
-  if (!verdict.failed())
-    outcome.roofline = roofline_position(task, machine_, *peaks_, outcome.times->ns.value, options_.cold);
+  if (verdict.failed()) return outcome;
+  KF_TRY(outcome.roofline, roofline(task, outcome.times->ns.value));
   return outcome;
 }
 
@@ -309,6 +309,16 @@ Result<const Peaks*> JudgingSession::peaks() {
     KF_TRY(peaks_, machine_peaks(machine_, threads_));
   }
   return &*peaks_;
+}
+
+Result<RooflinePosition> JudgingSession::roofline(const BoundTask& task, double ns) {
+  KF_TRY(const Peaks* known, peaks());
+  RooflinePosition position = roofline_position(task, machine_, *known, ns, options_.cold);
+  constexpr double kMargin = 1.02;
+  if (position.fraction <= kMargin || peaks_doubted_) return position;
+  peaks_doubted_ = true;
+  KF_TRY(peaks_, machine_peaks(machine_, threads_, true));
+  return roofline_position(task, machine_, *peaks_, ns, options_.cold);
 }
 
 TimingOptions JudgingSession::timing(const JudgeContext& context) const {

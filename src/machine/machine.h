@@ -50,13 +50,10 @@ struct Machine {
 // Cheap (a few ms); the feature trials are cached under kforge_home() by cpu model, its flags and kernel.
 Result<Machine> describe_machine();
 // Measured once per machine and thread count (about 2 s), cached under kforge_home(), measured again when
-// older than a week or when `refresh`.
+// older than a week or when `refresh` (somebody was faster than they allow: the higher figures are kept).
 Result<Peaks> machine_peaks(const Machine& machine, int threads, bool refresh = false);
 // Bytes that all instances of a cache level ("L2") hold together for the allowed cpus; 0 for a level there is
 // not.
 double cache_capacity(const Machine& machine, std::string_view level);
-// A kernel ran faster than the cached peaks allow (0: not known): they were taken on a bad day, measure
-// again.
-bool peaks_look_wrong(const Peaks& peaks, double achieved_gflops, double achieved_gb_s);
 
 }  // namespace kforge

@@ -62,16 +62,6 @@ TEST_F(PeaksTest, AnOldOrDamagedRecordIsMeasuredAgain) {
   EXPECT_LT(machine_peaks(machine, 1, true)->fp32_gflops, 1e6);
 }
 
-TEST(Peaks, LookWrongOnlyWhenBeaten) {
-  Peaks peaks;
-  peaks.fp32_gflops = 100;
-  peaks.bandwidths = {{"L1", 1, 500, 400}, {"memory", 0, 20, 15}};
-  EXPECT_FALSE(peaks_look_wrong(peaks, 100, 500));
-  EXPECT_FALSE(peaks_look_wrong(peaks, 0, 0));
-  EXPECT_TRUE(peaks_look_wrong(peaks, 120, 0));
-  EXPECT_TRUE(peaks_look_wrong(peaks, 0, 600));
-}
-
 // Every loop this machine can run copies faithfully and counts its flops.
 TEST(PeakLoops, DoWhatTheyClaim) {
   for (std::set<std::string> features : {std::set<std::string>{}, describe_machine()->features}) {
