@@ -58,7 +58,37 @@ Hoisted hoist_params(Program program) {
   return result;
 }
 
+namespace {
+
+// A stage that overwrites an argument goes behind the last one that still reads the old value, where nothing
+// in between overwrites what it reads itself.
+void overwrite_late(Program& program) {
+  auto in_place = [&](const Stage& stage) {
+    const auto found = program.tensors.find(stage.tensor);
+    return !stage.handwritten && found != program.tensors.end() && found->second.where == Where::kInout;
+  };
+  for (std::size_t i = program.stages.size(); i-- > 0;) {
+    if (!in_place(program.stages[i])) continue;
+    const std::string target = program.stages[i].tensor;
+    const auto mine = reads_of(program.stages[i]);
+    std::size_t last = i;
+    bool free = true;
+    for (std::size_t j = i + 1; j < program.stages.size(); ++j)
+      if (reads_of(program.stages[j]).contains(target)) last = j;
+    for (std::size_t j = i + 1; j <= last; ++j)
+      for (const std::string& name : writes_of(program.stages[j]))
+        free &= name != target && !mine.contains(name);
+    const auto at = program.stages.begin();
+    if (free && last > i)
+      std::rotate(at + static_cast<std::ptrdiff_t>(i), at + static_cast<std::ptrdiff_t>(i) + 1,
+                  at + static_cast<std::ptrdiff_t>(last) + 1);
+  }
+}
+
+}  // namespace
+
 Program settle_in_place(Program program) {
+  overwrite_late(program);
   std::vector<Stage> stages, copies;
   for (std::size_t i = 0; i < program.stages.size(); ++i) {
     Stage stage = program.stages[i];
@@ -146,7 +176,34 @@ Expr flattened(const Expr& e) {
   });
 }
 
-bool merge_once(Stage& stage) {
+// Boundaries between dimensions that must stay, as strides of the flat tensor, by tensor: stages that pass
+// rows to each other must agree on what a row is, or they cannot share loops.
+using Cuts = std::map<std::string, std::set<std::int64_t>>;
+
+// Rows shorter than this are not worth a loop of their own.
+constexpr std::int64_t kShortRow = 16;
+
+// Whether a stage that writes or reads tensors with cuts may see `a` and `b` (inside of it) as one dimension.
+bool cut_between(const Cuts& cuts, const Stage& stage, std::size_t d, bool kept) {
+  const auto& list = kept ? stage.dims : stage.reduced;
+  if (kept) {
+    std::int64_t inner = 1;
+    for (std::size_t i = d + 1; i < list.size(); ++i) inner *= list[i]->integer;
+    const auto own = cuts.find(stage.tensor);
+    if (own != cuts.end() && own->second.contains(inner)) return true;
+  }
+  bool found = false;
+  visit(stage.body, [&](const ExprNode& node) {
+    const auto other = node.op == Op::kLoad ? cuts.find(node.name) : cuts.end();
+    if (found || other == cuts.end()) return;
+    bool linear = true;
+    const std::int64_t step = coefficient(flat_position(node.coefs, node.args), list[d]->name, &linear);
+    found = linear && other->second.contains(step);
+  });
+  return found;
+}
+
+bool merge_once(Stage& stage, const Cuts& cuts) {
   for (const bool kept : {true, false}) {
     auto& list = kept ? stage.dims : stage.reduced;
     for (std::size_t d = 0; d < list.size(); ++d) {
@@ -163,6 +220,7 @@ bool merge_once(Stage& stage) {
         return true;
       }
       if (d + 1 >= list.size() || (kept && stage.scan_axis == static_cast<int>(d) + 1)) continue;
+      if (cut_between(cuts, stage, d, kept)) continue;
       const Expr a = list[d], b = list[d + 1];
       const Expr merged = variable(b->name, a->integer * b->integer);
       const Expr before = flattened(stage.body);
@@ -182,6 +240,25 @@ bool merge_once(Stage& stage) {
     }
   }
   return false;
+}
+
+// The boundaries a stage has kept, in its own tensor and in those it reads. True where there is a new one.
+bool note_cuts(const Stage& stage, const std::set<std::string>& written, Cuts& cuts) {
+  bool fresh = false;
+  std::int64_t inner = 1;
+  for (std::size_t i = stage.dims.size(); i-- > 1;) {
+    inner *= stage.dims[i]->integer;
+    if (inner >= kShortRow) fresh |= cuts[stage.tensor].insert(inner).second;
+  }
+  visit(stage.body, [&](const ExprNode& node) {
+    if (node.op != Op::kLoad || !written.contains(node.name)) return;
+    const Expr flat = flat_position(node.coefs, node.args);
+    if (flat->op != Op::kAffine) return;
+    for (std::size_t i = 0; i < flat->args.size(); ++i)
+      if (flat->args[i]->op == Op::kVar && flat->coefs[i] >= kShortRow)
+        fresh |= cuts[node.name].insert(flat->coefs[i]).second;
+  });
+  return fresh;
 }
 
 // Loads whose position became digits of a merged variable are seen under the merged view instead.
@@ -229,13 +306,29 @@ Expr with_view_of_writer(const std::map<std::string, Shape>& views, const Expr& 
 }  // namespace
 
 Program tidy_dimensions(Program program) {
-  std::map<std::string, Shape> views;
+  std::set<std::string> written;
   for (Stage& stage : program.stages) {
     if (stage.handwritten) continue;
     while (split_digits(stage)) {
     }
-    while (merge_once(stage)) {
+    written.insert(stage.tensor);
+  }
+  // Every stage merges what it can; what one could not merge, those it exchanges rows with keep apart too.
+  const std::vector<Stage> apart = program.stages;
+  Cuts cuts;
+  for (bool fresh = true; fresh;) {
+    fresh = false;
+    program.stages = apart;
+    for (Stage& stage : program.stages) {
+      if (stage.handwritten) continue;
+      while (merge_once(stage, cuts)) {
+      }
+      fresh |= note_cuts(stage, written, cuts);
     }
+  }
+  std::map<std::string, Shape> views;
+  for (Stage& stage : program.stages) {
+    if (stage.handwritten) continue;
     stage.body = with_plain_views(program, stage.body);
     stage.body = with_view_of_writer(views, stage.body);
     views[stage.tensor] = stage.view;

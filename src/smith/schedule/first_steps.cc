@@ -34,22 +34,32 @@ double work_of(const Stage& stage) {
          (1 + cost_of(stage.body) / 8);
 }
 
-// Variables of different stages that run along the same dimension of a tensor between them.
+// Variables of different stages that run along the same dimension of a tensor: one that passes between them,
+// or one that both read. Two variables of one stage are never the same.
 class Classes {
  public:
   explicit Classes(const Program& program) {
-    std::map<std::string, const Stage*> writer;
+    struct Seen {
+      Shape view;
+      std::vector<Expr> variables;
+    };
+    std::map<std::string, Seen> seen;  // how a tensor was written, else first read
+    int number = 0;
     for (const Stage& stage : program.stages) {
-      if (!stage.handwritten)
-        visit(stage.body, [&](const ExprNode& node) {
-          if (node.op != Op::kLoad) return;
-          const auto found = writer.find(node.name);
-          if (found == writer.end() || found->second->view != node.coefs) return;
-          for (std::size_t d = 0; d < node.args.size(); ++d)
-            if (node.args[d]->op == Op::kVar && node.args[d]->integer == found->second->dims[d]->integer)
-              unite(node.args[d]->name, found->second->dims[d]->name);
-        });
-      if (!stage.handwritten) writer[stage.tensor] = &stage;
+      if (stage.handwritten) continue;
+      ++number;
+      for (const auto* list : {&stage.dims, &stage.reduced})
+        for (const Expr& v : *list) stages_[v->name] = {number};
+      visit(stage.body, [&](const ExprNode& node) {
+        if (node.op != Op::kLoad) return;
+        const Seen& first = seen.try_emplace(node.name, Seen{node.coefs, node.args}).first->second;
+        if (first.view != node.coefs) return;
+        for (std::size_t d = 0; d < node.args.size(); ++d)
+          if (node.args[d]->op == Op::kVar && first.variables[d]->op == Op::kVar &&
+              node.args[d]->integer == first.variables[d]->integer)
+            unite(node.args[d]->name, first.variables[d]->name);
+      });
+      seen[stage.tensor] = {stage.view, stage.dims};
     }
   }
   std::string of(const std::string& variable) {
@@ -61,9 +71,15 @@ class Classes {
  private:
   void unite(const std::string& a, const std::string& b) {
     const std::string x = of(a), y = of(b);
-    if (x != y) parent_[x] = y;
+    if (x == y) return;
+    std::set<int> both = stages_[x];
+    both.insert(stages_[y].begin(), stages_[y].end());
+    if (both.size() != stages_[x].size() + stages_[y].size()) return;
+    parent_[x] = y;
+    stages_[y] = std::move(both);
   }
   std::map<std::string, std::string> parent_;
+  std::map<std::string, std::set<int>> stages_;  // that have a variable of the class
 };
 
 struct Group {
@@ -71,22 +87,30 @@ struct Group {
   std::vector<std::string> common;  // classes, outermost first
 };
 
-// The variable along memory of most of what a stage reads: the one its vectors lie along.
+// The variable its vectors lie along: the one that runs along memory in most of what a stage reads.
 Expr vector_variable(const Stage& stage) {
-  Expr kept = stage.dims.empty() ? nullptr : stage.dims.back();
-  Expr gone = stage.reduced.empty() ? nullptr : stage.reduced.back();
+  const Expr kept = stage.dims.empty() ? nullptr : stage.dims.back();
+  const Expr gone = stage.reduced.empty() ? nullptr : stage.reduced.back();
   if (!gone) return kept;
-  bool along_kept = false, along_gone = false;
-  visit(stage.body, [&](const ExprNode& node) {
-    if (node.op != Op::kLoad) return;
-    bool linear = true;
-    const Expr flat = flat_position(node.coefs, node.args);
-    along_kept |= kept && kept->integer >= 4 && coefficient(flat, kept->name, &linear) == 1;
-    along_gone |= coefficient(flat, gone->name, &linear) == 1;
-  });
-  if (along_kept) return kept;
-  if (along_gone && gone->integer >= 4) return gone;
-  return kept ? kept : gone;
+  if (!kept || kept->integer < 4) return gone;
+  // Elements read along memory less those read across it.
+  auto gain = [&](const Expr& along) {
+    double total = 0;
+    visit(stage.body, [&](const ExprNode& node) {
+      if (node.op != Op::kLoad) return;
+      const Expr flat = flat_position(node.coefs, node.args);
+      if (!uses(flat, along->name)) return;
+      double elements = 1;
+      for (const auto* list : {&stage.dims, &stage.reduced})
+        for (const Expr& v : *list)
+          if (uses(flat, v->name)) elements *= static_cast<double>(v->integer);
+      bool linear = true;
+      const std::int64_t step = coefficient(flat, along->name, &linear);
+      total += linear && std::abs(step) == 1 ? elements : -elements;
+    });
+    return total;
+  };
+  return gone->integer >= 4 && gain(gone) > gain(kept) ? gone : kept;
 }
 
 class Planner {
@@ -167,14 +191,33 @@ class Planner {
     if (after_contraction && (stage.combine != Combine::kNone || stage.view != group.stages[0]->view ||
                               common.size() != stage.dims.size()))
       return false;
-    if (!reads && (stage.view != group.stages.back()->view || common.size() != stage.dims.size()))
-      return false;
+    const bool sibling = stage.view == group.stages.back()->view && common.size() == stage.dims.size();
+    if (!reads && !sibling && !shares_rows(group, stage)) return false;
     std::int64_t lanes = 1;
     for (const std::string& name : common) lanes *= extent_of(group, name);
     if (common.empty() || lanes < 2 * threads_) return false;
     group.stages.push_back(&stage);
     group.common = std::move(common);
     return true;
+  }
+
+  // Both read much of the same tensor, row by row: the second finds it in cache.
+  bool shares_rows(const Group& group, const Stage& stage) {
+    auto rows_of = [&](const Stage& of) {
+      std::set<std::string> found;
+      visit(of.body, [&](const ExprNode& node) {
+        if (node.op != Op::kLoad || element_count(node.coefs) < (1 << 16)) return;
+        std::string key = node.name;
+        for (const Expr& at : node.args) key += " " + (at->op == Op::kVar ? classes_.of(at->name) : "?");
+        if (key.find('?') == std::string::npos) found.insert(key);
+      });
+      return found;
+    };
+    const auto mine = rows_of(stage);
+    for (const Stage* other : group.stages)
+      for (const std::string& key : rows_of(*other))
+        if (mine.contains(key)) return true;
+    return false;
   }
 
   // Brings the loops of a stage into the order of `wanted` (names, outermost first) by exchanging neighbours.
@@ -193,13 +236,18 @@ class Planner {
 
   std::int64_t tile_for(const Group& group, std::int64_t extent) {
     // Bytes that one step along memory needs in the group: everything it visits for it.
+    // But what is visited once need not stay: only the sums of the tile do.
     double per_column = 0;
+    int visits = 0;
     for (const Stage* stage : group.stages) {
       double others = 1;
       for (const Expr& v : stage->dims)
         if (!contains(group.common, classes_.of(v->name))) others *= static_cast<double>(v->integer);
-      per_column = std::max(per_column, others * static_cast<double>(count_of(stage->reduced)) * 4);
+      others *= static_cast<double>(count_of(stage->reduced));
+      visits += others > 1;
+      per_column = std::max(per_column, others * 4);
     }
+    if (visits <= 1) per_column = 64;
     const double l2 = static_cast<double>(cache_bytes(machine_, 2, 1 << 20)) / 2;
     auto tile = static_cast<std::int64_t>(l2 / std::max(4.0, per_column));
     tile = std::clamp<std::int64_t>(tile / 64 * 64, 64, 4096);
@@ -247,7 +295,7 @@ class Planner {
             tile = t;
             break;
           }
-      } else if (extent > 64) {
+      } else if (extent > (is_window(biggest) ? 8192 : 64)) {  // windows run along whole rows
         tile = tile_for(group, extent);
         if (tile >= extent) tile = 0;
       }
@@ -359,23 +407,31 @@ class Planner {
     if (stage.scan_axis >= 0 && stage.scan_axis == static_cast<int>(stage.dims.size()) - 1)
       v = stage.dims.back();
     const bool reduces = !stage.reduced.empty();
+    std::vector<std::string> pieces{v->name};
     if (is_window(stage)) {
       // Edges apart, the window written out inside of the lanes.
-      attempt({"peel", {v->name}});
+      peel(v->name, pieces);
       std::int64_t window = 1;
       for (std::size_t i = stage.reduced.size(); i-- > 0;) {
         window *= stage.reduced[i]->integer;
         if (window <= 32) attempt({"unroll", {stage.reduced[i]->name}});
       }
     } else if (!reduces) {
-      attempt({"peel", {v->name}});
+      peel(v->name, pieces);
     }
-    for (const std::string& name : {v->name, v->name + "_1", v->name + "_2"}) {
+    for (const std::string& name : pieces) {
       const Stmt loop = find_loop(nest_.root, name);
       if (!loop || loop->extent < 8) continue;
       const bool sums = reduces && !loop_moves_result(stage, name);
       attempt({"vectorize", {name}, sums ? 4 : cost_of(stage.body) > 12 ? 1 : 2});
     }
+  }
+  // Peels a loop; its pieces are added to the list.
+  void peel(const std::string& name, std::vector<std::string>& pieces) {
+    const auto before = loop_names(nest_.root);
+    if (!attempt({"peel", {name}})) return;
+    for (const std::string& made : loop_names(nest_.root))
+      if (made.starts_with(name + "_") && !contains(before, made)) pieces.push_back(made);
   }
   static bool loop_moves_result(const Stage& stage, const std::string& name) {
     for (const Expr& d : stage.dims)
