@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "smith/attention/attention.h"
 #include "smith/contract/take_contractions.h"
 #include "smith/emit/cpp.h"
 #include "smith/graph/names.h"
@@ -20,6 +21,7 @@ struct Prepared {
   Nest nest;        // its loops, unscheduled
   Nest prepared;    // of prepare()
   std::vector<TakenContraction> contractions;
+  std::vector<TakenAttention> attentions;
   std::optional<Problem> renamed;  // where an argument has a name that programs use themselves
 };
 
@@ -49,11 +51,17 @@ Result<Prepared> prepare(const Problem& given) {
     if (tensor.where == TensorInfo::Where::kParam || tensor.where == TensorInfo::Where::kConstant)
       fixed.insert(name);
   for (const Stage& stage : hoisted.prepared.stages) fixed.insert(stage.tensor);
-  Taken taken = take_contractions(std::move(hoisted.rest), fixed, problem.threads);
+  TakenAttentions attended = take_attention(std::move(hoisted.rest));
+  Taken taken = take_contractions(std::move(attended.rest), fixed, problem.threads);
   Program rest = split_reductions(std::move(taken.rest), problem.threads);
   rest = tidy_dimensions(std::move(rest));
   Program before = tidy_dimensions(std::move(hoisted.prepared));
-  Prepared result{rest, build_nest(rest), build_nest(before), std::move(taken.parts), std::move(renamed)};
+  Prepared result{rest,
+                  build_nest(rest),
+                  build_nest(before),
+                  std::move(taken.parts),
+                  std::move(attended.parts),
+                  std::move(renamed)};
   return result;
 }
 
@@ -67,6 +75,14 @@ Result<ContractionSchedule> schedule_of(const Problem& problem, const TakenContr
   Machine plain = problem.machine;
   plain.features.erase("amx");
   return first_schedule(taken, plain, problem.threads, problem.precision);
+}
+
+Result<AttentionSchedule> schedule_of(const Problem& problem, const TakenAttention& taken,
+                                      const Schedule& schedule) {
+  const auto given = schedule.contractions.find(taken.attention.tensor);
+  if (given != schedule.contractions.end())
+    return attention_schedule_from_json(given->second, taken.attention);
+  return first_schedule(taken.attention, problem.machine, problem.threads);
 }
 
 // A contraction as a part of the program: its code, and the memory it packs params into or works in.
@@ -100,6 +116,14 @@ Result<Design> design(const Problem& problem, const Prepared& prepared, Schedule
     schedule.contractions[taken.tensor] = to_json(chosen);
     if (chosen.arithmetic != Arithmetic::kFp32) program.arithmetic = name_of(chosen.arithmetic);
     reasons.push_back(story);
+  }
+  for (const TakenAttention& taken : prepared.attentions) {
+    KF_TRY(const AttentionSchedule chosen, schedule_of(problem, taken, schedule));
+    ForeignPart part;
+    part.definitions = attention_source(taken, chosen, part.used);
+    program.foreign.push_back(std::move(part));
+    schedule.contractions[taken.attention.tensor] = to_json(chosen);
+    reasons.push_back(story_of(taken, chosen));
   }
   program.problem = prepared.renamed ? &*prepared.renamed : &problem;
   program.nest = shrink_temporaries(nest);
@@ -151,6 +175,15 @@ std::vector<Move> moves(const Problem& problem, const Design& from) {
       Schedule next = *schedule;
       next.contractions[taken.tensor] = to_json(move.schedule);
       found.push_back({move.name + " " + taken.tensor, move.tag, move.why, to_json(next)});
+    }
+  }
+  for (const TakenAttention& taken : prepared->attentions) {
+    const auto now = schedule_of(problem, taken, *schedule);
+    if (!now) continue;
+    for (const AttentionMove& move : neighbours(*now, taken.attention)) {
+      Schedule next = *schedule;
+      next.contractions[taken.attention.tensor] = to_json(move.schedule);
+      found.push_back({move.name, "tile", move.why, to_json(next)});
     }
   }
   return found;

@@ -67,8 +67,8 @@ std::vector<Field> fields_of(const CppProgram& program) {
     auto touched = writes_of(nest->root);
     touched.merge(reads_of(nest->root));
     for (const auto& [name, tensor] : nest->tensors)
-      if (tensor.where == Where::kTemporary && tensor.c_name != "local" &&
-          (touched.contains(name) || !program.foreign.empty()) && seen.insert(name).second)
+      if (tensor.where == Where::kTemporary && tensor.c_name != "local" && touched.contains(name) &&
+          seen.insert(name).second)
         fields.push_back({std::string(c_type_of(tensor.dtype)), name,
                           std::max<std::int64_t>(1, element_count(tensor.shape)) *
                               static_cast<std::int64_t>(size_of(tensor.dtype))});

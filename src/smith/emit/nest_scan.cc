@@ -4,6 +4,20 @@
 
 namespace kforge::smith {
 
+namespace {
+
+// Whether vectors along a loop begin on whole lines: `back` is 1 where they are written from the end.
+bool aligned_rows(const Expr& flat, const std::string& along, std::int64_t back) {
+  if (flat->op == Op::kVar) return back == 0;
+  if (flat->op != Op::kAffine || (flat->integer + back) % 16 != 0) return false;
+  for (std::size_t i = 0; i < flat->args.size(); ++i)
+    if (!(flat->args[i]->op == Op::kVar && flat->args[i]->name == along) && flat->coefs[i] % 16 != 0)
+      return false;
+  return true;
+}
+
+}  // namespace
+
 bool NestWriter::scan_lanes(const Stmt& s, const Stmt& init) {
   const auto& body = s->body[0]->body;
   const bool exclusive = body[0]->kind == StmtNode::Kind::kStore;
@@ -19,8 +33,9 @@ bool NestWriter::scan_lanes(const Stmt& s, const Stmt& init) {
   if (!linear || (step != 1 && step != -1) || !has_lanes(scope(), update->value, s->name)) return false;
   const std::string neutral = identity_text(update->combine, Type::kFloat), how = how_of(update->combine);
   used_.insert({"prefix", "accumulators", "along"});
+  // The total so far stands in all lanes, and only its own addition waits for the vector before.
   const std::string carry = fmt::format("carry{}", ++counter_);
-  line(fmt::format("float {} = {};", carry, init ? neutral : current(update)));
+  line(fmt::format("Vec {} = set<Vec>({});", carry, init ? neutral : current(update)));
   line(fmt::format("along<1>({}, [&](auto lane, long {}) __attribute__((always_inline)) {{", s->extent,
                    s->name));
   ++depth_;
@@ -32,26 +47,32 @@ bool NestWriter::scan_lanes(const Stmt& s, const Stmt& init) {
   line(fmt::format("const F x = {};", value.uniform ? fmt::format("set<F>({})", value.text) : value.text));
   const std::string address = address_text(at, store->tensor, store->view, store->position);
   line("if constexpr (sizeof(F) == 4) {");
-  line(fmt::format("  const float next = {}::of({}, x);", how, carry));
-  line(fmt::format("  *({}) = {};", address, exclusive ? carry : "next"));
-  line(fmt::format("  {} = next;", carry));
+  line(fmt::format("  const float next = {}::of({}[0], x);", how, carry));
+  line(fmt::format("  *({}) = {};", address, exclusive ? carry + "[0]" : "next"));
+  line(fmt::format("  {} = set<Vec>(next);", carry));
   line("} else {");
-  line(fmt::format("  const F sums = {}::of(prefix<{}>(x, {}), set<F>({}));", how, how, neutral, carry));
+  line(fmt::format("  const F part = prefix<{}>(x, {}), sums = {}::of(part, {});", how, neutral, how, carry));
   std::string stored = "sums";
   if (exclusive) {
     line("  IVec up;");
     line("  for (int l = 0; l < kLanes; ++l) up[l] = l == 0 ? int(kLanes) : l - 1;");
-    line(fmt::format("  const F before = __builtin_shuffle(sums, set<F>({}), up);", carry));
+    line(fmt::format("  const F before = __builtin_shuffle(sums, {}, up);", carry));
     stored = "before";
   }
+  // Rows that begin and end on whole lines can go past the caches.
+  const std::int64_t first_lane = step == 1 ? 0 : 1;  // of a line, counted from its end where it runs back
+  const bool past =
+      store->stream && aligned_rows(flat_position(store->view, store->position), s->name, first_lane);
+  if (past) used_.insert("stream");
+  const std::string_view put = past ? "stream" : "store";
   if (step == 1) {
-    line(fmt::format("  store({}, {});", address, stored));
+    line(fmt::format("  {}({}, {});", put, address, stored));
   } else {
     line("  IVec turn;");
     line("  for (int l = 0; l < kLanes; ++l) turn[l] = int(kLanes) - 1 - l;");
-    line(fmt::format("  store({} - (kLanes - 1), __builtin_shuffle({}, turn));", address, stored));
+    line(fmt::format("  {}({} - (kLanes - 1), __builtin_shuffle({}, turn));", put, address, stored));
   }
-  line(fmt::format("  {} = sums[kLanes - 1];", carry));
+  line(fmt::format("  {0} = {1}::of({0}, __builtin_shuffle(part, IVec{{}} + int(kLanes - 1)));", carry, how));
   line("}");
   lanes_.clear();
   --depth_;

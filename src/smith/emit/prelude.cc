@@ -38,7 +38,8 @@ template <class F> using Int = typename Of<F>::I;
 
 #define SMITH_INLINE inline __attribute__((always_inline))
 
-template <class F> SMITH_INLINE F set(float x) { if constexpr (sizeof(F) == 4) return x; else return Vec{} + x; }
+// x - 0 is x, and costs nothing; 0 + x would be an addition: it turns -0 into 0.
+template <class F> SMITH_INLINE F set(float x) { if constexpr (sizeof(F) == 4) return x; else return x - Vec{}; }
 template <class F> SMITH_INLINE F load(const float* p) { if constexpr (sizeof(F) == 4) return *p; else return *(const VecAt*)p; }
 SMITH_INLINE void store(float* p, float x) { *p = x; }
 SMITH_INLINE void store(float* p, Vec x) { *(VecAt*)p = x; }
@@ -83,9 +84,13 @@ template <class How, int U> struct Partial {
 };
 )"},
       {"maximum", {"vectors"}, R"(
-// The larger and the smaller; NaN wins.
-template <class F> SMITH_INLINE F maximum(F a, F b) { return pick(b != b, b, pick(b > a, b, a)); }
-template <class F> SMITH_INLINE F minimum(F a, F b) { return pick(b != b, b, pick(b < a, b, a)); }
+// The larger and the smaller; NaN wins. The choice is one instruction and gives b where either is NaN; where a
+// is, all bits are set: that is a NaN too.
+template <class F> SMITH_INLINE F nan_of(F a, F x) {
+  if constexpr (sizeof(F) == 4) return a != a ? a : x; else return __builtin_bit_cast(F, __builtin_bit_cast(Int<F>, x) | (a != a));
+}
+template <class F> SMITH_INLINE F maximum(F a, F b) { return nan_of(a, pick(a > b, a, b)); }
+template <class F> SMITH_INLINE F minimum(F a, F b) { return nan_of(a, pick(a < b, a, b)); }
 )"},
       {"at_least", {"vectors"}, R"(
 // The larger of x and a number that is not NaN: one instruction, and a NaN in x stays.

@@ -106,9 +106,37 @@ void scatter(Lowering& l, const Value& data, const Value& indices, const Value& 
   l.define(0, l.tensor_value(result, data.shape));
 }
 
+// Whole slices as they are in memory: threads share every slice, so that a later one still comes later.
+void move_slices(Lowering& l, const Value& data, const Value& indices, const Value& updates,
+                 std::int64_t slice, const std::string& place) {
+  const std::string result = l.new_tensor("scattered", data.dtype, data.shape);
+  l.program().tensors[result].dtype = data.dtype;  // bits are moved, nothing is rounded
+  Stage copy{.tensor = result, .view = data.shape, .dims = l.fresh_variables(data.shape)};
+  copy.body = data.at(copy.dims);
+  copy.label = l.node().name + " copy";
+  l.program().stages.push_back(std::move(copy));
+  std::int64_t piece = slice;
+  for (std::int64_t parts = 64; parts > 1; --parts)
+    if (slice % parts == 0 && slice / parts >= 256) {
+      piece = slice / parts;
+      break;
+    }
+  Handwritten code;
+  code.reads = {result, indices.tensor, updates.tensor};
+  code.writes = {result};
+  code.parallel = true;
+  code.lines = fmt::format(
+      "#pragma omp for schedule(static)\nfor (long part_ = 0; part_ < {}; part_ += {})\nfor (long i_ = "
+      "part_; i_ "
+      "< {}; i_ += {}) {{\n{}  std::memcpy({{{}}} + at_, {{{}}} + i_, {});\n}}",
+      slice, piece, element_count(updates.shape), slice, place, result, updates.tensor,
+      static_cast<std::size_t>(piece) * size_of(data.dtype));
+  l.handwrite(std::move(code), l.node().name);
+  l.define(0, l.tensor_value(result, data.shape));
+}
+
 void scatter_nd(Lowering& l) {
-  const Value data = l.input(0), indices = stored(l, l.input(1), "where"),
-              updates = stored(l, l.input(2), "updates");
+  const Value data = l.input(0), indices = stored(l, l.input(1), "where"), given = l.input(2);
   const std::int64_t depth = indices.shape.back();
   std::int64_t slice = 1, stride = 1;
   std::vector<std::int64_t> strides(data.rank());
@@ -122,7 +150,10 @@ void scatter_nd(Lowering& l) {
         indices.tensor, slice, depth, k, size, strides[static_cast<std::size_t>(k)]);
   }
   // Braces of the block above are C++, not names of tensors: keep them apart by spaces.
-  scatter(l, data, indices, updates, place);
+  if (l.node().string_attr("reduction", "none") == "none" && given.dtype == data.dtype &&
+      !given.tensor.empty() && slice >= 256)
+    return move_slices(l, data, indices, given, slice, place);
+  scatter(l, data, indices, stored(l, given, "updates"), place);
 }
 
 void scatter_elements(Lowering& l) {

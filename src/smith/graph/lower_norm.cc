@@ -1,65 +1,10 @@
 // Normalisations: a mean or a size over some axes, taken out of every element.
 #include <optional>
 
-#include "smith/graph/reducing.h"
+#include "smith/graph/moments.h"
 
 namespace kforge::smith {
 namespace {
-
-// Mean and 1 / sqrt(variance + epsilon) over axes, in two passes, and y = (x - mean) * inverse.
-struct Moments {
-  Value mean, inverse, variance;
-};
-
-Moments moments(Lowering& l, const Value& x, const Axes& axes, double epsilon, const std::string& hint,
-                double after_root = 0) {
-  const double count = axes.count();
-  const Value sum = reduce_value(
-      l, Combine::kSum, x, axes, [](const Expr& e, const Position&) { return e; }, hint + "_total");
-  const Value centre = l.materialize(Value{x.dtype,
-                                           axes.kept,
-                                           [=](const Position& k) {
-                                             const Expr s = sum.at(k);
-                                             return div(s, num(count, s));
-                                           },
-                                           {},
-                                           6},
-                                     hint + "_centre");
-  // The second pass also sums the distances: what rounding left in the mean, which a small variance would
-  // blow up, is taken out again.
-  const Value drift = reduce_value(
-      l, Combine::kSum, x, axes, [&](const Expr& e, const Position& k) { return sub(e, centre.at(k)); },
-      hint + "_drift");
-  const Value squares = reduce_value(
-      l, Combine::kSum, x, axes,
-      [&](const Expr& e, const Position& k) { return square(sub(e, centre.at(k))); }, hint + "_squares");
-  auto off = [=](const Position& k) {
-    const Expr d = drift.at(k);
-    return div(d, num(count, d));
-  };
-  const Value mean = l.materialize(
-      Value{x.dtype, axes.kept, [=](const Position& k) { return add(centre.at(k), off(k)); }, {}, 8},
-      hint + "_mean");
-  Value variance{x.dtype,
-                 axes.kept,
-                 [=](const Position& k) {
-                   const Expr s = squares.at(k);
-                   return binary(Op::kMax, sub(div(s, num(count, s)), square(off(k))), num(0, s));
-                 },
-                 {},
-                 16};
-  const Value inverse = l.materialize(Value{x.dtype,
-                                            axes.kept,
-                                            [=](const Position& k) {
-                                              const Expr v = variance.at(k);
-                                              const Expr root = unary(Op::kSqrt, add(v, num(epsilon, v)));
-                                              return div(num(1, v), add(root, num(after_root, v)));
-                                            },
-                                            {},
-                                            12},
-                                      hint + "_inverse");
-  return {mean, inverse, variance};
-}
 
 double epsilon_of(const Lowering& l) { return static_cast<double>(l.node().float_attr("epsilon", 1e-5f)); }
 

@@ -5,22 +5,8 @@
 #include <fmt/format.h>
 
 namespace kforge::smith {
-namespace {
-
-std::set<std::string> reads_of(const Stage& stage) {
-  std::set<std::string> found;
-  if (stage.body) found = tensors_of(stage.body);
-  if (stage.handwritten) found.insert(stage.handwritten->reads.begin(), stage.handwritten->reads.end());
-  return found;
-}
-std::set<std::string> writes_of(const Stage& stage) {
-  if (stage.handwritten) return {stage.handwritten->writes.begin(), stage.handwritten->writes.end()};
-  return {stage.tensor};
-}
 
 using Where = TensorInfo::Where;
-
-}  // namespace
 
 Program prune(Program program) {
   std::set<std::string> wanted;
@@ -56,75 +42,6 @@ Hoisted hoist_params(Program program) {
     (only_params ? result.prepared : result.rest).stages.push_back(stage);
   }
   return result;
-}
-
-namespace {
-
-// A stage that overwrites an argument goes behind the last one that still reads the old value, where nothing
-// in between overwrites what it reads itself.
-void overwrite_late(Program& program) {
-  auto in_place = [&](const Stage& stage) {
-    const auto found = program.tensors.find(stage.tensor);
-    return !stage.handwritten && found != program.tensors.end() && found->second.where == Where::kInout;
-  };
-  for (std::size_t i = program.stages.size(); i-- > 0;) {
-    if (!in_place(program.stages[i])) continue;
-    const std::string target = program.stages[i].tensor;
-    const auto mine = reads_of(program.stages[i]);
-    std::size_t last = i;
-    bool free = true;
-    for (std::size_t j = i + 1; j < program.stages.size(); ++j)
-      if (reads_of(program.stages[j]).contains(target)) last = j;
-    for (std::size_t j = i + 1; j <= last; ++j)
-      for (const std::string& name : writes_of(program.stages[j]))
-        free &= name != target && !mine.contains(name);
-    const auto at = program.stages.begin();
-    if (free && last > i)
-      std::rotate(at + static_cast<std::ptrdiff_t>(i), at + static_cast<std::ptrdiff_t>(i) + 1,
-                  at + static_cast<std::ptrdiff_t>(last) + 1);
-  }
-}
-
-}  // namespace
-
-Program settle_in_place(Program program) {
-  overwrite_late(program);
-  std::vector<Stage> stages, copies;
-  for (std::size_t i = 0; i < program.stages.size(); ++i) {
-    Stage stage = program.stages[i];
-    const auto found = program.tensors.find(stage.tensor);
-    if (stage.handwritten || found == program.tensors.end() || found->second.where != Where::kInout) {
-      stages.push_back(std::move(stage));
-      continue;
-    }
-    const std::string target = stage.tensor;
-    bool clash = stage.combine != Combine::kNone;
-    const Expr own = flat_position(stage.view, stage.dims);
-    visit(stage.body, [&](const ExprNode& node) {
-      if (node.op == Op::kLoad && node.name == target)
-        clash |= !same(flat_position(node.coefs, node.args), own);
-    });
-    for (std::size_t j = i + 1; j < program.stages.size(); ++j)
-      clash |= reads_of(program.stages[j]).contains(target);
-    if (!clash) {
-      stages.push_back(std::move(stage));
-      continue;
-    }
-    const std::string copy = target + "_next";
-    program.tensors[copy] = {copy, found->second.dtype, found->second.shape, Where::kTemporary, {}, nullptr};
-    Stage back = stage;
-    back.combine = Combine::kNone;
-    back.reduced.clear();
-    for (Expr& dim : back.dims) dim = variable(dim->name + "_back", dim->integer);
-    back.body = load(copy, found->second.dtype, stage.view, back.dims);
-    back.label = "copied back";
-    stage.tensor = copy;
-    stages.push_back(std::move(stage));
-    copies.push_back(std::move(back));
-  }
-  stages.insert(stages.end(), copies.begin(), copies.end());
-  program.stages = std::move(stages);
-  return program;
 }
 
 namespace {
@@ -245,18 +162,26 @@ bool merge_once(Stage& stage, const Cuts& cuts) {
 // The boundaries a stage has kept, in its own tensor and in those it reads. True where there is a new one.
 bool note_cuts(const Stage& stage, const std::set<std::string>& written, Cuts& cuts) {
   bool fresh = false;
-  std::int64_t inner = 1;
+  const bool reduces = !stage.reduced.empty();
+  std::int64_t inner = 1, elements = 1;
+  for (const auto* list : {&stage.dims, &stage.reduced})
+    for (const Expr& v : *list) elements *= v->integer;
   for (std::size_t i = stage.dims.size(); i-- > 1;) {
     inner *= stage.dims[i]->integer;
-    if (inner >= kShortRow) fresh |= cuts[stage.tensor].insert(inner).second;
+    if (inner >= kShortRow || reduces) fresh |= cuts[stage.tensor].insert(inner).second;
   }
   visit(stage.body, [&](const ExprNode& node) {
     if (node.op != Op::kLoad || !written.contains(node.name)) return;
     const Expr flat = flat_position(node.coefs, node.args);
     if (flat->op != Op::kAffine) return;
-    for (std::size_t i = 0; i < flat->args.size(); ++i)
-      if (flat->args[i]->op == Op::kVar && flat->coefs[i] >= kShortRow)
-        fresh |= cuts[node.name].insert(flat->coefs[i]).second;
+    // Values for whole rows may be as few as they like: nothing runs along them.
+    const bool for_rows = element_count(node.coefs) < elements;
+    for (std::size_t i = 0; i < flat->args.size(); ++i) {
+      const std::int64_t step = flat->coefs[i];
+      if (flat->args[i]->op == Op::kVar && step > 1 &&
+          (step >= kShortRow || for_rows || cuts[stage.tensor].contains(step)))
+        fresh |= cuts[node.name].insert(step).second;
+    }
   });
   return fresh;
 }

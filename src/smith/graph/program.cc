@@ -26,6 +26,17 @@ Expr combined(Combine combine, const Expr& a, const Expr& b) {
   return binary(kOps[static_cast<std::size_t>(combine)], a, b);
 }
 
+std::set<std::string> reads_of(const Stage& stage) {
+  std::set<std::string> found;
+  if (stage.body) found = tensors_of(stage.body);
+  if (stage.handwritten) found.insert(stage.handwritten->reads.begin(), stage.handwritten->reads.end());
+  return found;
+}
+std::set<std::string> writes_of(const Stage& stage) {
+  if (stage.handwritten) return {stage.handwritten->writes.begin(), stage.handwritten->writes.end()};
+  return {stage.tensor};
+}
+
 std::string print(const Program& program) {
   std::string text;
   for (const auto& note : program.notes) text += "# " + note + "\n";

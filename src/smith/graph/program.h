@@ -59,6 +59,10 @@ struct Program {
   const TensorInfo& tensor(const std::string& name) const { return tensors.at(name); }
 };
 
+// Tensors a stage reads, and those it writes.
+std::set<std::string> reads_of(const Stage& stage);
+std::set<std::string> writes_of(const Stage& stage);
+
 std::string print(const Program& program);
 
 // The graph as a program. An operator that is not supported is an Error that names it.

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "smith/schedule/classes.h"
 #include "smith/schedule/schedule.h"
 
 namespace kforge::smith {
@@ -34,84 +35,10 @@ double work_of(const Stage& stage) {
          (1 + cost_of(stage.body) / 8);
 }
 
-// Variables of different stages that run along the same dimension of a tensor: one that passes between them,
-// or one that both read. Two variables of one stage are never the same.
-class Classes {
- public:
-  explicit Classes(const Program& program) {
-    struct Seen {
-      Shape view;
-      std::vector<Expr> variables;
-    };
-    std::map<std::string, Seen> seen;  // how a tensor was written, else first read
-    int number = 0;
-    for (const Stage& stage : program.stages) {
-      if (stage.handwritten) continue;
-      ++number;
-      for (const auto* list : {&stage.dims, &stage.reduced})
-        for (const Expr& v : *list) stages_[v->name] = {number};
-      visit(stage.body, [&](const ExprNode& node) {
-        if (node.op != Op::kLoad) return;
-        const Seen& first = seen.try_emplace(node.name, Seen{node.coefs, node.args}).first->second;
-        if (first.view != node.coefs) return;
-        for (std::size_t d = 0; d < node.args.size(); ++d)
-          if (node.args[d]->op == Op::kVar && first.variables[d]->op == Op::kVar &&
-              node.args[d]->integer == first.variables[d]->integer)
-            unite(node.args[d]->name, first.variables[d]->name);
-      });
-      seen[stage.tensor] = {stage.view, stage.dims};
-    }
-  }
-  std::string of(const std::string& variable) {
-    const auto found = parent_.find(variable);
-    if (found == parent_.end()) return variable;
-    return found->second = of(found->second);
-  }
-
- private:
-  void unite(const std::string& a, const std::string& b) {
-    const std::string x = of(a), y = of(b);
-    if (x == y) return;
-    std::set<int> both = stages_[x];
-    both.insert(stages_[y].begin(), stages_[y].end());
-    if (both.size() != stages_[x].size() + stages_[y].size()) return;
-    parent_[x] = y;
-    stages_[y] = std::move(both);
-  }
-  std::map<std::string, std::string> parent_;
-  std::map<std::string, std::set<int>> stages_;  // that have a variable of the class
-};
-
 struct Group {
   std::vector<const Stage*> stages;
   std::vector<std::string> common;  // classes, outermost first
 };
-
-// The variable its vectors lie along: the one that runs along memory in most of what a stage reads.
-Expr vector_variable(const Stage& stage) {
-  const Expr kept = stage.dims.empty() ? nullptr : stage.dims.back();
-  const Expr gone = stage.reduced.empty() ? nullptr : stage.reduced.back();
-  if (!gone) return kept;
-  if (!kept || kept->integer < 4) return gone;
-  // Elements read along memory less those read across it.
-  auto gain = [&](const Expr& along) {
-    double total = 0;
-    visit(stage.body, [&](const ExprNode& node) {
-      if (node.op != Op::kLoad) return;
-      const Expr flat = flat_position(node.coefs, node.args);
-      if (!uses(flat, along->name)) return;
-      double elements = 1;
-      for (const auto* list : {&stage.dims, &stage.reduced})
-        for (const Expr& v : *list)
-          if (uses(flat, v->name)) elements *= static_cast<double>(v->integer);
-      bool linear = true;
-      const std::int64_t step = coefficient(flat, along->name, &linear);
-      total += linear && std::abs(step) == 1 ? elements : -elements;
-    });
-    return total;
-  };
-  return gone->integer >= 4 && gain(gone) > gain(kept) ? gone : kept;
-}
 
 class Planner {
  public:
@@ -344,7 +271,7 @@ class Planner {
     // A reduction across rows runs along them: the sums of a tile lie in the nearest cache.
     if (!along.empty() && stage.combine != Combine::kNone && stage.scan_axis < 0 &&
         vector_variable(stage)->name == along && !is_window(stage) && !stage.node &&
-        attempt({"distribute", {along}})) {
+        copying({"distribute", {along}})) {
       std::string moving = along + "_1";
       for (const Expr& r : stage.reduced)
         if (!attempt({"reorder", {moving, r->name}})) break;
@@ -354,7 +281,7 @@ class Planner {
           attempt({"unroll", {rows}});
       }
     } else if (!along.empty() && stage.scan_axis >= 0 && stage.dims.size() > 1 &&
-               attempt({"distribute", {along}})) {
+               copying({"distribute", {along}})) {
       attempt({"reorder", {along + "_1", stage.dims[static_cast<std::size_t>(stage.scan_axis)]->name}});
     }
     return outer;
@@ -379,24 +306,50 @@ class Planner {
   void inner_fusion(const Group& group) {
     for (std::size_t i = 1; i < group.stages.size(); ++i) {
       const Stage &a = *group.stages[i - 1], &b = *group.stages[i];
+      // Blocks of a row that are visited several times: all of it for one block, then the next.
+      const bool blocks = fuse_blocks(group, a, b);
       if (!a.reduced.empty() && a.reduced.size() == b.reduced.size() && a.view == b.view) {
         // Two sums over the same elements: one pass.
         for (std::size_t level = 0; level < a.reduced.size(); ++level) {
-          const std::string first = a.reduced[level]->name, second = b.reduced[level]->name;
-          if (!find_loop(nest_.root, first) || !find_loop(nest_.root, second) ||
-              !attempt({"fuse", {first, second}}))
-            break;
+          if (!join_loops(a.reduced[level]->name, b.reduced[level]->name)) break;
         }
         continue;
       }
-      if (a.combine != Combine::kNone || a.dims.empty()) continue;
+      if (blocks || a.combine != Combine::kNone || a.dims.empty()) continue;
       const std::string first = a.dims.back()->name;
       const auto& list = b.reduced.empty() ? b.dims : b.reduced;
       if (list.empty()) continue;
       const std::string second = list.back()->name;
       if (classes_.of(first) != classes_.of(second)) continue;
-      if (find_loop(nest_.root, first) && find_loop(nest_.root, second)) attempt({"fuse", {first, second}});
+      join_loops(first, second);
     }
+  }
+
+  // The loops of two stages inside of the shared ones, where both run along the same dimensions there.
+  bool fuse_blocks(const Group& group, const Stage& a, const Stage& b) {
+    auto own = [&](const Stage& stage) {
+      std::vector<Expr> rest;
+      for (const Expr& v : stage.dims)
+        if (!contains(group.common, classes_.of(v->name))) rest.push_back(v);
+      return rest;
+    };
+    const auto first = own(a), second = own(b);
+    if (first.empty() || first.size() != second.size() || (a.reduced.empty() && b.reduced.empty()))
+      return false;
+    for (std::size_t d = 0; d < first.size(); ++d)
+      if (classes_.of(first[d]->name) != classes_.of(second[d]->name)) return false;
+    for (std::size_t d = 0; d < first.size(); ++d)
+      if (!join_loops(first[d]->name, second[d]->name)) return d > 0;
+    return true;
+  }
+  // `second` joins the loop that `first` is part of.
+  bool join_loops(const std::string& first, const std::string& second) {
+    std::string home = first;
+    if (const auto found = joined_.find(home); found != joined_.end()) home = found->second;
+    if (!find_loop(nest_.root, home) || !find_loop(nest_.root, second)) return false;
+    if (!attempt({"fuse", {home, second}})) return false;
+    joined_[second] = home;
+    return true;
   }
 
   void lanes(const Stage& stage, const std::string& vector_class) {
@@ -407,31 +360,68 @@ class Planner {
     if (stage.scan_axis >= 0 && stage.scan_axis == static_cast<int>(stage.dims.size()) - 1)
       v = stage.dims.back();
     const bool reduces = !stage.reduced.empty();
-    std::vector<std::string> pieces{v->name};
     if (is_window(stage)) {
       // Edges apart, the window written out inside of the lanes.
-      peel(v->name, pieces);
+      for (const Expr& d : stage.dims)
+        if (d != v && moves_window(stage, d) && d->integer >= 8) peel(d->name);
+      peel(v->name);
       std::int64_t window = 1;
       for (std::size_t i = stage.reduced.size(); i-- > 0;) {
         window *= stage.reduced[i]->integer;
-        if (window <= 32) attempt({"unroll", {stage.reduced[i]->name}});
+        if (window > 32) break;
+        for (const std::string& name : pieces_of(stage.reduced[i]->name))
+          if (in_long_piece(v->name, name)) attempt({"unroll", {name}});
       }
     } else if (!reduces) {
-      peel(v->name, pieces);
+      peel(v->name);
     }
-    for (const std::string& name : pieces) {
+    for (const std::string& name : pieces_of(v->name)) {
       const Stmt loop = find_loop(nest_.root, name);
       if (!loop || loop->extent < 8) continue;
       const bool sums = reduces && !loop_moves_result(stage, name);
       attempt({"vectorize", {name}, sums ? 4 : cost_of(stage.body) > 12 ? 1 : 2});
     }
   }
-  // Peels a loop; its pieces are added to the list.
-  void peel(const std::string& name, std::vector<std::string>& pieces) {
+  // Steps that copy loops are noted, so that what is done to a loop is done to its copies.
+  bool copying(const Step& step) {
     const auto before = loop_names(nest_.root);
-    if (!attempt({"peel", {name}})) return;
-    for (const std::string& made : loop_names(nest_.root))
-      if (made.starts_with(name + "_") && !contains(before, made)) pieces.push_back(made);
+    if (!attempt(step)) return false;
+    for (const std::string& made : loop_names(nest_.root)) {
+      if (contains(before, made)) continue;
+      std::string from;
+      for (const std::string& name : before)
+        if (made.starts_with(name + "_") && name.size() > from.size()) from = name;
+      const auto known = origin_.find(from);
+      origin_[made] = known == origin_.end() ? from : known->second;
+    }
+    return true;
+  }
+  void peel(const std::string& name) {
+    for (const std::string& piece : pieces_of(name)) copying({"peel", {piece}});
+  }
+  // A loop and its copies.
+  std::vector<std::string> pieces_of(const std::string& name) const {
+    std::vector<std::string> pieces{name};
+    for (const auto& [made, from] : origin_)
+      if (from == name) pieces.push_back(made);
+    return pieces;
+  }
+  // Inside of a piece of a loop that is worth vectors: edges are left as they are.
+  bool in_long_piece(const std::string& loop, const std::string& inner) const {
+    for (const std::string& name : pieces_of(loop)) {
+      const Stmt piece = find_loop(nest_.root, name);
+      if (piece && piece->extent >= 8 && find_loop(piece, inner)) return true;
+    }
+    return false;
+  }
+  // The window's edges depend on this dimension.
+  static bool moves_window(const Stage& stage, const Expr& dim) {
+    bool found = false;
+    visit(stage.body, [&](const ExprNode& node) {
+      if (node.op == Op::kLess || node.op == Op::kLessEqual)
+        for (const Expr& e : node.args) found |= uses(e, dim->name);
+    });
+    return found;
   }
   static bool loop_moves_result(const Stage& stage, const std::string& name) {
     for (const Expr& d : stage.dims)
@@ -509,6 +499,8 @@ class Planner {
   const Machine& machine_;
   int threads_;
   Classes classes_;
+  std::map<std::string, std::string> joined_;  // loop that was fused -> the one it joined
+  std::map<std::string, std::string> origin_;  // copy of a loop -> the loop
   Guess guess_;
 };
 
@@ -516,59 +508,6 @@ class Planner {
 
 Guess first_steps(const Program& program, const Nest& nest, const Machine& machine, int threads) {
   return Planner(program, nest, machine, threads).run();
-}
-
-std::vector<Variation> variations(const Nest& nest, const std::vector<Step>& steps, const Machine& machine,
-                                  int threads) {
-  std::vector<Variation> found;
-  auto offer = [&](std::string name, std::string tag, std::string why, std::vector<Step> changed) {
-    if (apply_all(nest, changed))
-      found.push_back({std::move(name), std::move(tag), std::move(why), std::move(changed)});
-  };
-  // Streaming stores, on or off.
-  for (const auto& [tensor, info] : nest.tensors) {
-    if (info.where != Where::kOutput) continue;
-    std::vector<Step> changed;
-    bool had = false;
-    for (const Step& step : steps) {
-      const bool this_one = step.name == "stream" && step.loops[0] == tensor;
-      had |= this_one;
-      if (!this_one) changed.push_back(step);
-    }
-    if (had) {
-      offer("no stream " + tensor, "streaming_stores", "the result may still fit a cache that is read next",
-            changed);
-    } else if (static_cast<std::size_t>(element_count(info.shape)) * size_of(info.dtype) > (1 << 20)) {
-      changed.push_back({"stream", {tensor}, 0});
-      offer("stream " + tensor, "streaming_stores", "saves reading the lines that are overwritten", changed);
-    }
-  }
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const Step& step = steps[i];
-    auto with = [&](std::int64_t number) {
-      std::vector<Step> changed = steps;
-      changed[i].number = number;
-      return changed;
-    };
-    if (step.name == "vectorize")
-      for (const std::int64_t n : {step.number * 2, step.number / 2})
-        if (n >= 1 && n <= 8 && n != step.number)
-          offer(fmt::format("{} vectors along {}", n, step.loops[0]), "unroll",
-                "more independent work at once, or fewer registers", with(n));
-    if (step.name == "split" && step.number >= 64)
-      for (const std::int64_t n : {step.number * 2, step.number / 2})
-        offer(fmt::format("tiles of {} along {}", n, step.loops[0]), "tile",
-              "longer runs along memory, or a smaller footprint", with(n));
-    if (step.name == "parallelize") {
-      std::vector<Step> changed = steps;
-      changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(i));
-      offer("one thread for " + step.loops[0], "parallelize",
-            "starting threads may cost more than they bring", changed);
-    }
-  }
-  (void)machine;
-  (void)threads;
-  return found;
 }
 
 }  // namespace kforge::smith
