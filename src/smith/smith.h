@@ -5,7 +5,8 @@
 //   loops/     stages become loop nests in an immutable IR that can be printed and interpreted
 //   schedule/  named transformations of loop nests, each checking its own legality; stored as JSON
 //   emit/      loop nests become C++ (and device languages)
-//   contract/  matrix products, convolutions and attention, which get kernels of their own kind
+//   contract/  matrix products and convolutions, which get kernels of their own kind
+//   attention/ softmax between two products, as one kernel
 #pragma once
 
 #include <cstdint>
