@@ -11,7 +11,7 @@ core=(
   build-essential cmake ninja-build pkg-config git
   libonnx-dev libprotobuf-dev protobuf-compiler libdnnl-dev
   libcurl4-openssl-dev nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev libspdlog-dev
-  libsqlite3-dev sqlite3 libssl-dev bubblewrap libseccomp-dev libcpp-httplib-dev libkainjow-mustache-dev
+  libsqlite3-dev sqlite3 libssl-dev openssl bubblewrap libseccomp-dev libcpp-httplib-dev libkainjow-mustache-dev
   libgtest-dev libgmock-dev libbenchmark-dev libonnx-testdata
   clang-format clang-tidy-19
 )

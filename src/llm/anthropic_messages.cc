@@ -84,7 +84,7 @@ class AnthropicMessages : public Dialect {
     std::vector<std::string> list{"Content-Type: application/json",
                                   "Accept: text/event-stream, application/json",
                                   "anthropic-version: 2023-06-01"};
-    if (!endpoint.key.empty()) list.push_back("x-api-key: " + endpoint.key.reveal());
+    if (!endpoint.key.empty()) list.push_back(key_header(endpoint, "x-api-key"));
     return list;
   }
 

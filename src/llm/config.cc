@@ -61,6 +61,9 @@ OwnEndpoint read_endpoint(TomlSection row) {
   endpoint.model = row.text("model");
   if (std::string key = row.text("key"); !key.empty()) endpoint.key = Secret(key);
   endpoint.key_env = row.text("key_env");
+  endpoint.key_header = row.text("key_header");
+  if (endpoint.key_header.find_first_of(": \r\n") != std::string::npos)
+    row.mistake("key_header", "'key_header' is the name of a header, such as \"api-key\"");
   endpoint.effort = row.text("effort");
   endpoint.images = row.flag("images", true);
   endpoint.max_output_tokens = static_cast<int>(row.number("max_output_tokens", 0, 0, 1e7));

@@ -31,7 +31,7 @@ struct OwnEndpoint {
   Protocol protocol = Protocol::kOpenAi;
   std::string url, model;
   Secret key;
-  std::string key_env;
+  std::string key_env, key_header;
   std::string effort;
   bool images = true;
   int max_output_tokens = 0;

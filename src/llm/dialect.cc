@@ -21,4 +21,9 @@ std::vector<Message> merged(const std::vector<Message>& messages) {
   return result;
 }
 
+std::string key_header(const Endpoint& endpoint, const std::string& usual) {
+  const std::string& name = endpoint.key_header.empty() ? usual : endpoint.key_header;
+  return name + (name == "Authorization" ? ": Bearer " : ": ") + endpoint.key.reveal();
+}
+
 }  // namespace kforge

@@ -20,7 +20,8 @@ struct Adaptations {
   bool other_token_field = false;  // max_tokens <-> max_completion_tokens
   std::set<std::string> dropped;   // fields left out: "temperature", "stream_options", ...
   bool without_images = false;
-  int most_output_tokens = 0;  // 0: as asked
+  bool system_as_user = false;  // the model's template knows no system text: it goes into the first message
+  int most_output_tokens = 0;   // 0: as asked
 };
 
 // What has been read of a reply so far.
@@ -55,6 +56,9 @@ class Dialect {
 const Dialect& openai_chat();
 const Dialect& anthropic_messages();
 const Dialect& dialect_of(Protocol protocol);
+
+// "Authorization: Bearer KEY", or the key alone under another name: the endpoint's own, else the protocol's.
+std::string key_header(const Endpoint& endpoint, const std::string& usual);
 
 // Neighbours of one speaker made one message, and none without content: some services insist.
 std::vector<Message> merged(const std::vector<Message>& messages);

@@ -59,6 +59,10 @@ Result<Endpoint> finished(Endpoint endpoint, const ModelConfig& config) {
     return fail_with_remedy("put the key into a variable or config.toml (docs/models.md)",
                             fmt::format("the URL of {} holds a user name or password", parts->host));
   endpoint.local = is_local_host(parts->host);
+  // Azure's own doors take the key under another name.
+  if (endpoint.key_header.empty() &&
+      (parts->host.ends_with(".openai.azure.com") || parts->host.ends_with(".cognitiveservices.azure.com")))
+    endpoint.key_header = "api-key";
   if (parts->scheme == "http" && !endpoint.local && !endpoint.key.empty())
     return fail_with_remedy("use https",
                             fmt::format("the key for {} would travel unprotected over http", parts->host));
@@ -97,6 +101,7 @@ Result<Endpoint> of_own(const std::string& name, const OwnEndpoint& own, std::st
   endpoint.url = own.protocol == Protocol::kOpenAi ? completed(own.url) : without_slash(own.url);
   endpoint.model = model.empty() ? own.model : std::move(model);
   endpoint.effort = own.effort;
+  endpoint.key_header = own.key_header;
   endpoint.images = own.images;
   endpoint.max_output_tokens = own.max_output_tokens;
   endpoint.concurrent = own.concurrent;

@@ -21,7 +21,8 @@ struct Endpoint {
   std::string url;    // base, no slash at the end
   std::string model;  // may be empty: whatever the service serves
   Secret key;
-  std::string key_from;  // "OPENAI_API_KEY", "config.toml", "" when there is none
+  std::string key_from;    // "OPENAI_API_KEY", "config.toml", "" when there is none
+  std::string key_header;  // header that carries the key; empty: the protocol's usual one
   std::string token_field = "max_tokens";
   std::string effort;         // of thinking, as the service calls it; empty: its default
   bool images = true;         // false: known not to take them

@@ -210,5 +210,17 @@ TEST(Prices, TheShippedTablesAreRead) {
   EXPECT_FALSE(price_of("gpt-5.2-pro", config->prices)) << "another model, another price";
 }
 
+TEST_F(EndpointTest, AzureTakesItsKeyUnderItsOwnName) {
+  set("KFORGE_API_KEY", "azure-secret-1");
+  auto azure =
+      resolve("https://me.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=1#gpt");
+  ASSERT_TRUE(azure) << azure.error().text();
+  EXPECT_EQ(azure->key_header, "api-key");
+  EXPECT_EQ(azure->model, "gpt");
+  EXPECT_EQ(resolve("https://llm.example.org/v1#x")->key_header, "");
+  write_config("[endpoints.lab]\nurl = \"https://llm.example.org\"\nkey_header = \"x: y\"\n");
+  EXPECT_THAT(error_of("lab"), HasSubstr("key_header"));
+}
+
 }  // namespace
 }  // namespace kforge

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/result.h"
@@ -150,6 +151,14 @@ void set_up(CURL* easy, const HttpRequest& request, const HttpLimits& limits, co
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, &flight);
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, &flight);
+  // Roots of one's own, as other programs take them; libcurl as a library does not look by itself.
+  for (const char* name : {"SSL_CERT_FILE", "CURL_CA_BUNDLE"})
+    if (const char* file = std::getenv(name); file && *file) {
+      curl_easy_setopt(easy, CURLOPT_CAINFO, file);
+      break;
+    }
+  if (const char* folder = std::getenv("SSL_CERT_DIR"); folder && *folder)
+    curl_easy_setopt(easy, CURLOPT_CAPATH, folder);
   // A proxy from the environment is for the world outside, not for a server on this machine.
   if (auto parts = split_url(request.url); parts && is_local_host(parts->host))
     curl_easy_setopt(easy, CURLOPT_PROXY, "");

@@ -18,6 +18,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kConnectRetries = 2;  // a wrong address should be told soon
 constexpr int kMostAdaptations = 4;
 constexpr double kLongestBackoff = 60;
+constexpr double kLoadingPause = 2;
 
 double random_part() {
   thread_local std::mt19937_64 generator{std::random_device{}()};
@@ -39,7 +40,8 @@ bool adapt(const ServiceError& error, const ModelRequest& request, Adaptations& 
   std::ranges::transform(text, text.begin(), [](unsigned char letter) { return std::tolower(letter); });
   auto about = [&](const char* field) {
     return error.parameter == field || text.find(fmt::format("'{}'", field)) != std::string::npos ||
-           text.find(fmt::format("`{}`", field)) != std::string::npos;
+           text.find(fmt::format("`{}`", field)) != std::string::npos ||
+           text.find(fmt::format("\"{}\"", field)) != std::string::npos;
   };
   int most = known.most_output_tokens > 0 ? known.most_output_tokens : request.max_output_tokens;
   if (error.fitting_output_tokens > 0 && error.fitting_output_tokens < most) {
@@ -52,6 +54,10 @@ bool adapt(const ServiceError& error, const ModelRequest& request, Adaptations& 
     return known.other_token_field = true;
   for (const char* field : {"temperature", "stream_options", "reasoning_effort", "output_config"})
     if (bad && about(field) && known.dropped.insert(field).second) return true;
+  bool system = text.find("system role") != std::string::npos ||
+                text.find("system message") != std::string::npos ||
+                text.find("roles must alternate") != std::string::npos;
+  if (system && !request.system.empty() && !known.system_as_user) return known.system_as_user = true;
   bool picture = text.find("image") != std::string::npos || text.find("vision") != std::string::npos ||
                  text.find("multimodal") != std::string::npos || text.find("mmproj") != std::string::npos;
   if (picture && has_images(request) && !known.without_images) return known.without_images = true;
@@ -69,7 +75,9 @@ std::string remedy_for(const ServiceError& error, const Endpoint& endpoint) {
     case Trouble::kNotAllowed:
       return "the account may not use this model, or not from here";
     case Trouble::kNoModel:
-      return fmt::format("`kforge models {}:` lists what is served", endpoint.provider);
+      return fmt::format(
+          "`kforge models {}:` lists what is served; a base URL usually ends with /v1 (it is {} here)",
+          endpoint.provider, endpoint.url);
     case Trouble::kRate:
       return "wait, or use fewer calls at once (`concurrent` in config.toml)";
     case Trouble::kRedirect:
@@ -99,17 +107,21 @@ class HttpModel : public ModelClient {
 
   Result<ModelReply> ask(const ModelRequest& request, const ReplyWatch& watch) override {
     Clock::time_point start = Clock::now();
-    int adapted = 0;
-    int most_now = 0;  // output tokens that fit beside this prompt; 0: no such limit
+    int adapted = 0, learnt = 0;  // tries that do not count as failures; changes of the request among them
+    int most_now = 0;             // output tokens that fit beside this prompt; 0: no such limit
     for (int tries = 1;; ++tries) {
       Adaptations known = adaptations();
       if (most_now > 0) known.most_output_tokens = most_now;
       auto done = one_try(request, known, watch);
       if (!done) return cancelled(start, tries);
       auto complaint = complaint_of(*done);
-      if (!complaint && !worth_retrying(*done)) return finished(std::move(*done), request, start, tries);
-      if (complaint && adapted < kMostAdaptations && learn(*complaint, request, known, most_now)) {
-        ++adapted;
+      if (!complaint && !worth_retrying(*done)) {
+        look_for_a_cut_prompt(*done, request, watch);
+        return finished(std::move(*done), request, start, tries);
+      }
+      if (complaint && !complaint->loading && learnt < kMostAdaptations &&
+          learn(*complaint, request, known, most_now)) {
+        ++adapted, ++learnt;
         notice(watch, fmt::format("{} did not take the request ({}); asking in another way", endpoint_.name,
                                   complaint->message));
         continue;
@@ -117,8 +129,16 @@ class HttpModel : public ModelClient {
       if (complaint) {
         if (auto reply = as_reply(*complaint, *done, request, start, tries)) return *reply;
       }
+      if (complaint && complaint->loading && seconds_since(start) < settings_.loading_seconds) {
+        ++adapted;  // it is no failure, and not counted as one
+        notice(watch, fmt::format("{} is loading its model", endpoint_.name));
+        if (!sleep_for(std::min(kLoadingPause, 20 * settings_.retry_base_seconds), watch.stop))
+          return cancelled(start, tries);
+        continue;
+      }
       double stated = complaint ? complaint->wait_seconds.value_or(0) : 0;
-      if (!may_retry(complaint, tries - adapted, stated)) return give_up(complaint, *done, stated);
+      bool in_vain = done->http.end == HttpEnd::kNotTrusted;  // a certificate does not change
+      if (in_vain || !may_retry(complaint, tries - adapted, stated)) return give_up(complaint, *done, stated);
       double wait = backoff_seconds(tries - adapted + 1, settings_.retry_base_seconds, kLongestBackoff,
                                     stated, random_part());
       bool all = complaint && complaint->trouble == Trouble::kRate;
@@ -143,6 +163,7 @@ class HttpModel : public ModelClient {
     adaptations_.other_token_field |= next.other_token_field;
     adaptations_.dropped.merge(next.dropped);
     adaptations_.without_images |= next.without_images;
+    adaptations_.system_as_user |= next.system_as_user;
     if (next.most_output_tokens == used.most_output_tokens) return true;
     (error.fitting_for_this_prompt ? most_now : adaptations_.most_output_tokens) = next.most_output_tokens;
     return true;
@@ -171,6 +192,19 @@ class HttpModel : public ModelClient {
                     : complaint ? RateLimiter::Answer::kOther
                                 : RateLimiter::Answer::kGood);
     return done;
+  }
+
+  // Some local servers cut a prompt that is too long for them and say nothing; the count of what they read
+  // gives them away.
+  void look_for_a_cut_prompt(const OneTry& done, const ModelRequest& request, const ReplyWatch& watch) const {
+    constexpr std::int64_t kLongPrompt = 3000;
+    std::size_t asked = request.system.size();
+    for (const Message& message : request.messages) asked += message.text.size();
+    std::int64_t least = estimated_tokens(asked) / 2;
+    if (!done.received.input || least < kLongPrompt / 2 || *done.received.input >= least) return;
+    notice(watch, fmt::format("{} read {} tokens of a prompt of about {}: its context is too short "
+                              "(ollama: set OLLAMA_CONTEXT_LENGTH)",
+                              endpoint_.name, *done.received.input, 2 * least));
   }
 
   // A connection that failed before anything was said.
@@ -215,9 +249,17 @@ class HttpModel : public ModelClient {
                                  double stated) const {
     if (!complaint) {
       bool trust = done.http.end == HttpEnd::kNotTrusted;
+      bool proxy = done.http.detail.find("CONNECT tunnel") != std::string::npos ||
+                   done.http.detail.find("proxy") != std::string::npos;
+      bool plain = done.http.detail.find("wrong version number") != std::string::npos ||
+                   done.http.detail.find("unexpected TLS packet") != std::string::npos ||
+                   done.http.detail.find("packet length") != std::string::npos;
       return fail_with_remedy(
-          trust ? "the certificate of the service must be valid for this machine's store of roots"
-                : "is the service running, and is its address right?",
+          trust   ? "the certificate must be signed by a root this machine trusts; one of your own goes into "
+                    "the system's store, or into a file named by SSL_CERT_FILE"
+          : plain ? "the service speaks plain http: write http:// instead of https://"
+          : proxy ? "look at https_proxy and no_proxy in the environment"
+                  : "is the service running, and is its address right?",
           fmt::format("cannot reach {} at {}: {}", endpoint_.name, endpoint_.url, done.http.detail));
     }
     if (stated > settings_.longest_wait_seconds)

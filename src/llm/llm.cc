@@ -99,6 +99,16 @@ std::string_view name_of(Remedy remedy) {
   return "stop";
 }
 
+std::vector<std::string> split_specs(std::string_view text) {
+  std::vector<std::string> specs;
+  while (!text.empty()) {
+    std::size_t comma = std::min(text.find(','), text.size());
+    if (comma > 0) specs.emplace_back(text.substr(0, comma));
+    text.remove_prefix(std::min(text.size(), comma + 1));
+  }
+  return specs;
+}
+
 bool is_builtin(std::string_view spec) { return spec == "builtin"; }
 
 Result<std::unique_ptr<ModelClient>> open_model(std::string_view spec, const ModelSettings& settings) {

@@ -96,11 +96,12 @@ class ModelClient {
 };
 
 struct ModelSettings {
-  std::string config_file;      // empty: config.toml in kforge_home(), when it is there
-  std::string record_to;        // cassette file; empty: nothing is recorded
-  double idle_seconds = 120;    // silence in a stream that means it is dead
-  double total_seconds = 3600;  // of one request, however lively
-  int retries = 5;              // after errors that may pass, before any text has come
+  std::string config_file;       // empty: config.toml in kforge_home(), when it is there
+  std::string record_to;         // cassette file; empty: nothing is recorded
+  double idle_seconds = 300;     // silence in a stream that means it is dead; thinking is silent for minutes
+  double loading_seconds = 900;  // a server that says it is loading its model is waited for so long
+  double total_seconds = 3600;   // of one request, however lively
+  int retries = 5;               // after errors that may pass, before any text has come
   double retry_base_seconds = 1;
   double longest_wait_seconds = 120;  // a service that wants a longer pause is given up
   // The run's id: mailbox files of several runs in one folder are told apart by it, and a resumed run finds
@@ -114,5 +115,7 @@ struct ModelSettings {
 // docs/models.md. "builtin" is no model: the caller asks is_builtin() first.
 Result<std::unique_ptr<ModelClient>> open_model(std::string_view spec, const ModelSettings& settings);
 bool is_builtin(std::string_view spec);
+// "a,b" are two specs.
+std::vector<std::string> split_specs(std::string_view text);
 
 }  // namespace kforge

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <charconv>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -168,6 +169,19 @@ class Mailbox : public ModelClient {
   std::map<std::string, int> asked_;
 };
 
+// "timeout=90": seconds a reply is waited for.
+Result<double> timeout_of(std::string_view option) {
+  constexpr double kMostSeconds = 1e8;  // three years
+  double seconds = 0;
+  std::string_view number = option.starts_with("timeout=") ? option.substr(8) : "";
+  auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), seconds);
+  if (problem != std::errc() || end != number.data() + number.size() ||
+      !(seconds > 0 && seconds < kMostSeconds))
+    return fail_with_remedy("mailbox:DIR?timeout=SECONDS, such as mailbox:./letters?timeout=3600",
+                            fmt::format("a mailbox has no option '{}'", safe_line(option, 60)));
+  return seconds;
+}
+
 }  // namespace
 
 std::string mailbox_prompt(const ModelRequest& request, const std::string& reply_name,
@@ -189,8 +203,16 @@ std::string mailbox_prompt(const ModelRequest& request, const std::string& reply
   return text;
 }
 
-Result<std::unique_ptr<ModelClient>> open_mailbox_model(const std::string& folder,
-                                                        const ModelSettings& settings) {
+Result<std::unique_ptr<ModelClient>> open_mailbox_model(const std::string& address,
+                                                        const ModelSettings& given) {
+  ModelSettings settings = given;
+  std::string folder = address;
+  // Only what looks like an option is one: a folder may have a question mark in its name.
+  if (std::size_t mark = address.rfind("?");
+      mark != std::string::npos && address.find('=', mark) != address.npos) {
+    folder.resize(mark);
+    KF_TRY(settings.mailbox_seconds, timeout_of(address.substr(mark + 1)));
+  }
   if (folder.empty())
     return fail_with_remedy("mailbox:DIR, such as mailbox:./letters", "the mailbox has no folder");
   std::error_code error;

@@ -77,6 +77,26 @@ TEST_F(MailboxTest, APromptIsReadableAndItsReplyIsTaken) {
   EXPECT_THAT(notice, HasSubstr("generator-1-0.reply.md"));
 }
 
+TEST_F(MailboxTest, ATimeoutInTheSpecEndsTheWait) {
+  auto model = open_model("mailbox:" + folder().string() + "?timeout=0.05", settings_);
+  ASSERT_TRUE(model) << model.error().text();
+  EXPECT_EQ((*model)->name(), "mailbox:" + folder().string());
+  auto reply = (*model)->ask(request(), {});
+  ASSERT_FALSE(reply);
+  EXPECT_THAT(reply.error().message, HasSubstr("generator-1-0.reply.md"));
+  EXPECT_THAT(reply.error().remedy, HasSubstr("resume"));
+  EXPECT_TRUE(there("generator-1-0.prompt.md")) << "the question stays for whoever answers later";
+}
+
+TEST_F(MailboxTest, AnOptionThatIsNoneIsRefused) {
+  for (const char* option : {"?timeout=soon", "?timeout=", "?timeout=-1", "?timeout=1s", "?patience=3"}) {
+    auto model = open_model("mailbox:" + folder().string() + option, settings_);
+    ASSERT_FALSE(model) << option;
+    EXPECT_THAT(model.error().remedy, HasSubstr("timeout=SECONDS")) << option;
+  }
+  EXPECT_FALSE(open_model("mailbox:?timeout=3", settings_)) << "no folder";
+}
+
 TEST_F(MailboxTest, AReplyThatIsStillBeingWrittenIsWaitedFor) {
   settings_.mailbox_poll_seconds = 0.5;
   auto model = open();

@@ -108,9 +108,10 @@ ModelReply reply_of(OneTry done, double seconds) {
   reply.text = without_thinking(std::move(received.text));
   reply.model = received.model;
   reply.seconds = seconds;
-  // A stated reason without the last mark is an end too: some servers close right after it.
-  bool finished = received.end && !done.overfull &&
-                  (received.over || done.http.end == HttpEnd::kDone || done.http.end == HttpEnd::kBroken);
+  // A stated reason without the last mark is an end too: some servers close right after it, or say no more.
+  bool ended = done.http.end == HttpEnd::kDone || done.http.end == HttpEnd::kBroken ||
+               done.http.end == HttpEnd::kIdle || done.http.end == HttpEnd::kTooLong;
+  bool finished = received.end && !done.overfull && (received.over || ended);
   if (finished)
     judge_finished(received, reply);
   else

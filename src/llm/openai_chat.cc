@@ -43,10 +43,23 @@ void read_usage(const Json& usage, Received& received) {
     received.dollars = cost.get<double>();
 }
 
+// Some services give the content as a list of parts, thinking among them.
+void read_part(const Json& part, Received& received) {
+  if (text_of(part, "type") == "thinking")
+    received.thinking += dump_json(part).size();
+  else
+    received.text += text_of(part, "text");
+}
+
 // `body` is "delta" in a stream and "message" in a whole reply.
 void read_choice(const Json& choice, const char* body, Received& received) {
   const Json& message = member(choice, body);
-  received.text += text_of(message, "content");
+  const Json& content = member(message, "content");
+  if (content.is_array()) {
+    for (const Json& part : content) read_part(part, received);
+  } else {
+    received.text += text_of(message, "content");
+  }
   for (const char* key : {"reasoning_content", "reasoning"})
     received.thinking += text_of(message, key).size();
   if (std::string refusal = text_of(message, "refusal"); !refusal.empty()) {
@@ -76,29 +89,32 @@ void read_object(const Json& json, const char* body, Received& received) {
 
 class OpenAiChat : public Dialect {
  public:
+  // The base may be the whole address already, and may carry a query (Azure's api-version).
   std::string url(const Endpoint& endpoint) const override {
-    if (endpoint.url.ends_with("/chat/completions")) return endpoint.url;
-    return endpoint.url + "/chat/completions";
+    auto [base, query] = parts_of(endpoint.url);
+    return base + "/chat/completions" + query;
   }
   std::string models_url(const Endpoint& endpoint) const override {
-    std::string base = endpoint.url;
-    if (std::size_t at = base.rfind("/chat/completions"); at != std::string::npos) base.resize(at);
-    return base + "/models";
+    auto [base, query] = parts_of(endpoint.url);
+    return base + "/models" + query;
   }
 
   std::vector<std::string> headers(const Endpoint& endpoint) const override {
     std::vector<std::string> list{"Content-Type: application/json",
                                   "Accept: text/event-stream, application/json"};
-    if (!endpoint.key.empty()) list.push_back("Authorization: Bearer " + endpoint.key.reveal());
+    if (!endpoint.key.empty()) list.push_back(key_header(endpoint, "Authorization"));
     return list;
   }
 
   std::string body(const Endpoint& endpoint, const ModelRequest& request,
                    const Adaptations& adaptations) const override {
     Json messages = Json::array();
-    if (!request.system.empty())
+    std::vector<Message> turns = merged(request.messages);
+    bool apart = !adaptations.system_as_user || turns.empty();
+    if (!request.system.empty() && apart)
       messages.push_back({{"role", "system"}, {"content", valid_utf8(request.system)}});
-    for (const Message& message : merged(request.messages))
+    if (!request.system.empty() && !apart) turns.front().text = request.system + "\n\n" + turns.front().text;
+    for (const Message& message : turns)
       messages.push_back({{"role", message.from == Message::From::kUser ? "user" : "assistant"},
                           {"content", content_of(message, adaptations.without_images)}});
     Json body = {{"model", endpoint.model},
@@ -119,6 +135,8 @@ class OpenAiChat : public Dialect {
     if (data.starts_with("[DONE]") || data.starts_with(" [DONE]")) {
       received.over = true;
       ++received.events;
+      // The mark of the end is one, also from a service that gives no reason for it.
+      if (!received.end && !received.text.empty()) received.end = ReplyEnd::kComplete;
       return;
     }
     Json json = parse_json(valid_utf8(data));
@@ -148,6 +166,15 @@ class OpenAiChat : public Dialect {
     read_object(json, "message", received);
     if (!received.end) received.end = ReplyEnd::kComplete;  // some leave the reason out
     received.over = true;
+  }
+
+ private:
+  static std::pair<std::string, std::string> parts_of(const std::string& url) {
+    std::size_t mark = std::min(url.find('?'), url.size());
+    std::string base = url.substr(0, mark);
+    while (base.ends_with('/')) base.pop_back();
+    if (base.ends_with("/chat/completions")) base.resize(base.size() - 17);
+    return {base, url.substr(mark)};
   }
 };
 

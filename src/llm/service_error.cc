@@ -55,7 +55,7 @@ bool says_too_long(const std::string& code, const std::string& type, const std::
          has_any(text, {"maximum context length", "prompt is too long", "exceed context limit",
                         "exceeds the available context size", "exceeds the maximum number of tokens",
                         "input tokens exceed", "longer than the model's context length", "context window",
-                        "request too large"});
+                        "context length is only", "`max_new_tokens` must be <= ", "request too large"});
 }
 
 Trouble trouble_of(int status, const ErrorFields& fields) {
@@ -95,13 +95,21 @@ void find_fitting_output(const std::string& message, ServiceError& error) {
   std::string text = lower(message.substr(0, 2000));
   int most = number_after(text, R"(supports at most (\d{1,8}) completion)");
   if (!most) most = number_after(text, R"(max_tokens: \d{1,8} > (\d{1,8})\b)");
-  if (most) {
+  if (!most) most = number_after(text, R"(valid range of max_tokens is \[1, ?(\d{1,8})\])");
+  if (!most) most = number_after(text, R"(maxoutputtokens .*to (\d{1,8}) \(exclusive\))") - 1;
+  if (most > 0) {
     error.fitting_output_tokens = most;
     return;
   }
-  int context = number_after(text, R"(maximum context length is (\d{1,8})\b)");
-  int prompt = number_after(text, R"((\d{1,8}) in the messages)");
-  if (!prompt) prompt = number_after(text, R"((\d{1,8}) input tokens)");
+  // Each service has its own words for the same sum.
+  int context = 0, prompt = 0;
+  for (const char* words : {R"(maximum context length (?:is|of) (\d{1,8})\b)",
+                            R"(context length is only (\d{1,8})\b)", R"(must be <= (\d{1,8})\b)"})
+    if (!context) context = number_after(text, words);
+  for (const char* words :
+       {R"((\d{1,8}) in the messages)", R"((\d{1,8}) input tokens)", R"((\d{1,8}) tokens from the input)",
+        R"((\d{1,8}) of text input)", R"((\d{1,8}) `inputs` tokens)"})
+    if (!prompt) prompt = number_after(text, words);
   if (!context) {
     context = number_after(text, R"(exceed context limit: \d{1,8} \+ \d{1,8} > (\d{1,8})\b)");
     prompt = number_after(text, R"(exceed context limit: (\d{1,8}) \+)");
@@ -133,6 +141,9 @@ ServiceError described(int status, const ErrorFields& fields) {
   error.message = safe_line(fields.message);
   error.parameter = fields.parameter;
   find_fitting_output(fields.message, error);
+  std::string text = lower(fields.message.substr(0, 2000));
+  error.loading = error.trouble == Trouble::kOverloaded &&
+                  has_any(text, {"loading model", "is loading", "currently loading"});
   bool passing = error.trouble == Trouble::kRate || error.trouble == Trouble::kOverloaded ||
                  error.trouble == Trouble::kServer;
   error.retry = passing;

@@ -29,7 +29,8 @@ struct ServiceError {
   std::string message;    // one line, keys taken out
   std::string parameter;  // the field complained about, where it says so
   std::optional<double> wait_seconds;
-  bool retry = false;  // asking again later may help
+  bool retry = false;    // asking again later may help
+  bool loading = false;  // a local server that is not ready yet: it will be
   // A shorter limit on the output that would fit, where the message says enough to compute it.
   int fitting_output_tokens = 0;
   bool fitting_for_this_prompt = false;  // another prompt leaves another room

@@ -64,6 +64,18 @@ TEST(ServiceError, ServicesMeanTheseThings) {
   }
 }
 
+TEST(ServiceError, AModelBeingLoadedIsNotAFailure) {
+  EXPECT_TRUE(
+      of(503, R"({"error":{"code":503,"message":"Loading model","type":"unavailable_error"}})").loading);
+  EXPECT_TRUE(of(503, R"({"error":"Model x is currently loading","estimated_time":20})").loading);
+  EXPECT_FALSE(of(503, R"({"error":{"message":"we are overloaded"}})").loading);
+  EXPECT_FALSE(of(400, R"({"error":{"message":"loading model failed"}})").loading);
+}
+
+TEST(ServiceError, AParameterOutOfRangeIsNoLongPrompt) {
+  EXPECT_EQ(of(400, R"({"error":{"message":"temperature must be <= 2"}})").trouble, Trouble::kBadRequest);
+}
+
 TEST(ServiceError, WaitsAreReadFromHeadersAndTexts) {
   EXPECT_EQ(of(429, "{}", {{"retry-after", "7"}}).wait_seconds, 7);
   EXPECT_EQ(of(429, "{}", {{"retry-after-ms", "50"}, {"retry-after", "7"}}).wait_seconds, 0.05);
@@ -101,6 +113,25 @@ TEST(ServiceError, AFittingOutputLimitIsComputed) {
           "the messages, 900 in the completion)"),
       0)
       << "no room worth having: the prompt must shrink";
+  // The same in other services' words.
+  EXPECT_EQ(fitting("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]"), 8192);
+  EXPECT_EQ(
+      fitting("it has a maxOutputTokens value of 99999 but the supported range is from 1 (inclusive) to "
+              "65537 (exclusive)"),
+      65536);
+  EXPECT_EQ(fitting("You passed 5001 input tokens and requested 32000 output tokens. However, the model's "
+                    "context length is only 32768 tokens"),
+            32768 - 5001 - 64);
+  EXPECT_EQ(fitting("Requested token count exceeds the model's maximum context length of 32768 tokens. You "
+                    "requested a total of 37000 tokens: 5000 tokens from the input messages and 32000 tokens "
+                    "for the completion."),
+            32768 - 5000 - 64);
+  EXPECT_EQ(fitting("This endpoint's maximum context length is 32768 tokens. However, you requested about "
+                    "40000 tokens (8000 of text input, 32000 in the output)."),
+            32768 - 8000 - 64);
+  EXPECT_EQ(fitting("`inputs` tokens + `max_new_tokens` must be <= 16384. Given: 5000 `inputs` tokens and "
+                    "32000 `max_new_tokens`"),
+            16384 - 5000 - 64);
   EXPECT_EQ(fitting("maximum context length is 99999999999999999999 tokens, 5 in the messages"), 0);
 }
 

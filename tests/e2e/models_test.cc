@@ -232,5 +232,117 @@ TEST_F(ModelTest, PicturesAModelCannotSeeAreLeftOut) {
   EXPECT_TRUE(server.calls()[1].turns[0].images.empty());
 }
 
+TEST_F(ModelTest, BaseUrlsOfEveryFormReachTheSamePlace) {
+  ModelServer server;
+  server.respond("m", [](const SeenCall&) { return say("hello"); });
+  for (const char* form : {"", "/", "/v1", "/v1/", "/v1/chat/completions",
+                           "/v1/chat/completions?api-version=1", "/v1?api-version=1"}) {
+    auto reply = ask(server.url() + form + "#m");
+    ASSERT_TRUE(reply) << form << ": " << reply.error().text();
+    EXPECT_EQ(reply->text, "hello") << form;
+    EXPECT_EQ(server.calls().back().path, "/v1/chat/completions") << form;
+  }
+  for (const char* form : {"", "/", "/v1", "/v1/", "/v1/messages"}) {
+    auto reply = ask("anthropic+" + server.url() + form + "#m");
+    ASSERT_TRUE(reply) << form << ": " << reply.error().text();
+    EXPECT_EQ(server.calls().back().path, "/v1/messages") << form;
+  }
+}
+
+TEST_F(ModelTest, AServerThatLoadsItsModelIsWaitedFor) {
+  ModelServer server;
+  ModelStep loading =
+      error_status(503, R"({"error":{"code":503,"message":"Loading model","type":"unavailable_error"}})");
+  server.script("m", {loading, loading, loading, loading, loading, loading, loading, loading, say("ready")});
+  settings_.retries = 1;
+  settings_.retry_base_seconds = 0.001;
+  auto reply = ask(server.openai("m"));
+  ASSERT_TRUE(reply) << reply.error().text();
+  EXPECT_EQ(reply->text, "ready");
+  server.respond("never", [&](const SeenCall&) { return loading; });
+  settings_.loading_seconds = 0.05;
+  EXPECT_FALSE(ask(server.openai("never"))) << "not for ever";
+}
+
+TEST_F(ModelTest, SystemTextGoesIntoTheFirstTurnWhereATemplateKnowsNone) {
+  ModelServer server;
+  server.script("m", {error_status(400, R"({"error":{"message":"System role not supported","type":"x"}})"),
+                      say("a"), say("b")});
+  auto model = open(server.openai("m"));
+  EXPECT_EQ(model->ask(request(), {})->text, "a");
+  EXPECT_EQ(model->ask(request(), {})->text, "b");
+  SeenCall last = server.calls().back();
+  EXPECT_EQ(last.system, "");
+  EXPECT_EQ(last.turns.at(0).text, "You are terse.\n\nSay hello.");
+}
+
+TEST_F(ModelTest, FieldsRefusedInOtherWordsAreLeftOutToo) {
+  ModelServer server;
+  server.script("m", {error_status(422, R"({"detail":[{"type":"extra_forbidden","loc":["body",)"
+                                        R"("stream_options"],"msg":"Extra inputs are not permitted"}]})"),
+                      say("a")});
+  EXPECT_EQ(ask(server.openai("m"))->text, "a");
+  EXPECT_THAT(server.calls().back().body, Not(HasSubstr("stream_options")));
+}
+
+TEST_F(ModelTest, OddStreamsOfHonestServers) {
+  ModelServer server;
+  auto chunk = [](const char* delta, const char* reason) {
+    return std::string(R"(data: {"choices":[{"index":0,"delta":)") + delta + R"(,"finish_reason":)" + reason +
+           "}]}\n\n";
+  };
+  std::string hello = chunk(R"({"content":"hello"})", "null");
+  std::string done = "data: [DONE]\n\n";
+  server.script("m", {raw(hello + done),                     // no reason for the end
+                      raw(hello + chunk("{}", "\"stop\"")),  // no last mark
+                      raw("data: {\"choices\":[]}\n\n" + hello + chunk("{}", "\"stop\"") + done),
+                      raw(chunk(R"({"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},)"
+                                R"({"type":"text","text":"hello"}]})",
+                                "\"stop\"") +
+                          done)});
+  auto model = open(server.openai("m"));
+  for (int i = 0; i < 4; ++i) {
+    auto reply = model->ask(request(), {});
+    ASSERT_TRUE(reply) << i << ": " << reply.error().text();
+    EXPECT_EQ(reply->end, ReplyEnd::kComplete) << i << ": " << reply->detail;
+    EXPECT_EQ(reply->text, "hello") << i;
+  }
+}
+
+TEST_F(ModelTest, APromptThatWasCutSilentlyIsReported) {
+  ModelServer server;
+  ModelStep short_sighted = say("I know nothing of that.");
+  short_sighted.input_tokens = 2048;
+  ModelStep whole = say("yes");
+  whole.input_tokens = 11'000;
+  server.script("m", {short_sighted, whole});
+  auto model = open(server.openai("m"));
+  std::string notices;
+  ReplyWatch watch;
+  watch.on_notice = [&](std::string_view line) { notices += line; };
+  ASSERT_TRUE(model->ask(request(std::string(40'000, 'x')), watch));
+  EXPECT_THAT(notices, HasSubstr("read 2048 tokens"));
+  EXPECT_THAT(notices, HasSubstr("OLLAMA_CONTEXT_LENGTH"));
+  notices.clear();
+  ASSERT_TRUE(model->ask(request(std::string(40'000, 'x')), watch));
+  EXPECT_EQ(notices, "");
+}
+
+TEST_F(ModelTest, AKeyMayTravelUnderAnotherName) {
+  ModelServer server;
+  server.script("m", {say("hi")});
+  fs::create_directories(home_.path() / "home");
+  ASSERT_TRUE(
+      write_file_atomic(home_.path() / "home" / "config.toml",
+                        "[endpoints.lab]\nurl = \"" + server.url() +
+                            "\"\nmodel = \"m\"\nkey = \"lab-key-12345678\"\nkey_header = \"api-key\"\n",
+                        0600));
+  auto reply = ask("lab");
+  ASSERT_TRUE(reply) << reply.error().text();
+  SeenCall call = server.calls().back();
+  EXPECT_EQ(call.headers["api-key"], "lab-key-12345678");
+  EXPECT_FALSE(call.headers.contains("authorization"));
+}
+
 }  // namespace
 }  // namespace kforge
