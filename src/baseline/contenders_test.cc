@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "baseline/baseline.h"
+#include "baseline/operator_times.h"
 #include "oracle/oracle.h"
 #include "run/contender.h"
 #include "run/fill.h"
@@ -193,6 +194,34 @@ TEST_F(Contenders, AbsentOnesSayWhatToInstall) {
     EXPECT_NE(absent.reason, "");
     EXPECT_NE(absent.remedy.find("install"), std::string::npos) << absent.remedy;
   }
+}
+
+TEST(OperatorTimes, OneRowPerOperatorInGraphOrderAndOnlyOnce) {
+  TempDir folder = TempDir::create(0755).value();
+  Task task = write_task(folder.path() / "mixed", kToml, kGraph);
+  auto bound = bind_task(task, "bench");
+  ASSERT_TRUE(bound);
+  auto machine = describe_machine();
+  ASSERT_TRUE(machine);
+  FileCache cache(folder.path() / "cache", 0);
+  auto times = operator_times(*bound, *machine, 1, true, folder.path(), cache);
+  ASSERT_TRUE(times) << times.error().text();
+  std::vector<std::string> ops;
+  for (const OperatorTime& time : *times) {
+    ops.push_back(time.op);
+    EXPECT_GT(time.ns, 0) << time.node;
+  }
+  EXPECT_EQ(ops, (std::vector<std::string>{"Gemm", "Relu", "Mul", "Add", "ReduceMax"}));
+  auto again = operator_times(*bound, *machine, 1, true, folder.path(), cache);
+  ASSERT_TRUE(again);
+  for (std::size_t i = 0; i < times->size(); ++i) EXPECT_EQ((*again)[i].ns, (*times)[i].ns) << "kept";
+}
+
+TEST(OperatorTimes, OddLinesAreSkipped) {
+  auto times = parse_operator_times("a\tAdd\t12\nb\tMul\nc\tMul\tsoon\nd\tMul\t-3\n\ne\tExp\t7.5");
+  ASSERT_EQ(times.size(), 2u);
+  EXPECT_EQ(times[1].node, "e");
+  EXPECT_EQ(times[1].ns, 7.5);
 }
 
 }  // namespace

@@ -329,7 +329,8 @@ Tensor Builder::prepared(const dnnl::memory::desc& layout, const Shape& shape) {
 }
 
 void Builder::step(std::string what, const std::vector<Tensor>& touches, Run run) {
-  Step made{current_ ? current_->name + ": " + what : std::move(what), {}, std::move(run)};
+  Step made{current_ ? current_->name + ": " + what : std::move(what), {}, std::move(run), "", ""};
+  if (current_) made.node = current_->name, made.op = current_->op;
   for (const Tensor& tensor : touches) made.touches.push_back(tensor.buffer);
   (preparing_ ? plan_.prepare_steps_ : plan_.steps_).push_back(std::move(made));
 }

@@ -3,6 +3,7 @@
 //   kforge-onednn TASK --set NAME [--case N]     the N-th case of a shape set
 //   kforge-onednn TASK --dims a=1,b=2            dimensions by name
 //   ... --print                                  shows the plan instead of serving
+//   ... --times [--evict BYTES]                  times its operators instead of serving
 #include <cpuid.h>
 
 #include <cstdlib>
@@ -12,7 +13,7 @@
 #include <string_view>
 
 #include "baseline/contender_server.h"
-#include "baseline/onednn/plan.h"
+#include "baseline/onednn/step_times.h"
 #include "task/task.h"
 
 namespace kforge::onednn {
@@ -22,7 +23,8 @@ struct Options {
   std::string task, set = "bench";
   std::optional<std::string> dims;  // may be empty: a graph without symbols
   std::size_t shape_case = 0;
-  bool print = false;
+  bool print = false, times = false;
+  std::size_t evict_bytes = 0;
 };
 
 Result<Options> read_options(int argc, char** argv) {
@@ -38,13 +40,17 @@ Result<Options> read_options(int argc, char** argv) {
       options.dims = value();
     else if (word == "--print")
       options.print = true;
+    else if (word == "--times")
+      options.times = true;
+    else if (word == "--evict")
+      options.evict_bytes = std::strtoul(value().c_str(), nullptr, 10);
     else if (options.task.empty() && !word.starts_with("-"))
       options.task = word;
     else
       return fail("kforge-onednn does not know the argument {}", word);
   }
   if (options.task.empty())
-    return fail("usage: kforge-onednn TASK (--set NAME [--case N] | --dims a=1,b=2) [--print]");
+    return fail("usage: kforge-onednn TASK (--set NAME [--case N] | --dims a=1,b=2) [--print | --times]");
   return options;
 }
 
@@ -102,6 +108,7 @@ class OneDnn : public ContenderProgram {
   }
 
   std::string print() const { return plan_->print(); }
+  Result<std::string> times() { return print_step_times(*plan_, bound_, options_.evict_bytes); }
 
  private:
   const std::vector<std::byte*>& addresses(std::uint32_t slot) {
@@ -146,15 +153,17 @@ int run(int argc, char** argv) {
     return 2;
   }
   avoid_broken_amx();
-  bool print = options->print;
+  bool print = options->print, times = options->times;
   OneDnn program(std::move(*options));
-  if (!print) return serve_contender(program);
+  if (!print && !times) return serve_contender(program);
   if (auto made = program.make_plan(); !made) {
     fmt::print(stderr, "{}\n", made.error().text());
     return 1;
   }
-  fmt::print("{}", program.print());
-  return 0;
+  Result<std::string> said = times ? program.times() : program.print();
+  if (said) return fmt::print("{}", *said), 0;
+  fmt::print(stderr, "{}\n", said.error().text());
+  return 1;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "baseline/onednn/builder.h"
@@ -111,6 +112,16 @@ void Plan::prepare(const std::vector<std::byte*>& arguments) {
 void Plan::call(const std::vector<std::byte*>& arguments) {
   place_arguments(arguments);
   for (const Step& step : steps_) step.run(*pointers_);
+}
+
+void Plan::call_timed(const std::vector<std::byte*>& arguments, std::vector<std::vector<double>>& samples) {
+  place_arguments(arguments);
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    auto start = std::chrono::steady_clock::now();
+    steps_[i].run(*pointers_);
+    samples[i].push_back(
+        std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count());
+  }
 }
 
 std::string Plan::print() const {

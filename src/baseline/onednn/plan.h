@@ -39,6 +39,7 @@ struct Step {
   std::string what;          // "MatMul_1: brgemm:avx512_core"
   std::vector<int> touches;  // buffers read or written
   Run run;
+  std::string node, op;  // of the graph; empty for what belongs to no operator
 };
 
 struct Buffer {
@@ -63,6 +64,10 @@ class Plan {
   // `arguments` are addresses in C order; params must hold their values.
   void prepare(const std::vector<std::byte*>& arguments);
   void call(const std::vector<std::byte*>& arguments);
+
+  // The same as call(), with the nanoseconds of each step added to its samples.
+  void call_timed(const std::vector<std::byte*>& arguments, std::vector<std::vector<double>>& samples);
+  const std::vector<Step>& steps() const { return steps_; }
 
   // One line per step, for people.
   std::string print() const;
