@@ -63,6 +63,7 @@ std::string advice_record(const std::vector<const Attempt*>& history) {
 std::string result_text(const Attempt& program) {
   std::string text = program.outcome.empty() ? "not judged" : program.outcome;
   if (program.time_ns) text += ", " + time_text(*program.time_ns);
+  if (program.modelled_ns) text += ", modelled " + time_text(*program.modelled_ns);
   if (program.speedup) text += fmt::format(", {:.3g}x the fastest baseline", *program.speedup);
   return text;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/result.h"
 
@@ -21,6 +22,10 @@ struct CompileError {
 struct Crash {
   std::string how;  // "SIGSEGV: wrote 0 bytes past the end of output y"
   std::string stderr_tail;
+  // Where, as offsets in the library, innermost first (0: elsewhere); and in words, once somebody has looked
+  // it up in the source: "in row (kernel.cc:12), called from kernel (kernel.cc:30)".
+  std::vector<std::uint64_t> frames = {};
+  std::string where = {};
 };
 struct Timeout {
   std::string stage;  // "compile", "load", "check call 3", ...

@@ -22,6 +22,9 @@ TEST(Failure, EveryAlternativeHasItsNameGateAndReason) {
   EXPECT_EQ(reason_text(Timeout{"compile", 60}), "compile did not finish within 60 s");
   EXPECT_EQ(reason_text(Crash{"SIGSEGV", "tail"}), "SIGSEGV\ntail");
   EXPECT_EQ(reason_text(Crash{"SIGSEGV", ""}), "SIGSEGV");
+  EXPECT_EQ(reason_text(Crash{"SIGSEGV", "", {0x1139, 0, 0x1200}}), "SIGSEGV at kernel.so+0x1139 <- +0x1200");
+  EXPECT_EQ(reason_text(Crash{"SIGSEGV", "tail", {0x1139}, "in kernel (kernel.cc:3)"}),
+            "SIGSEGV in kernel (kernel.cc:3)\ntail");
   EXPECT_EQ(evidence_json(Rejected{"symbols", "", "{\"a\":1}"}), "{\"a\":1}");
   EXPECT_EQ(evidence_json(NoProgram{""}), "");
 }

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
+#include "cli/session_options.h"
 #include "refine/strategy.h"
 
 namespace kforge {
@@ -13,31 +14,24 @@ namespace {
 
 struct ForgeArguments {
   ForgeOptions options;
-  std::string cache = "cold", sandbox = "strongest", budget, target, resume;
+  SessionArguments session;
+  OutputArguments output;
+  std::string budget, target, resume;
   std::vector<std::string> generators, without, profilers;
   int attempts = 0;
-  bool no_sandbox = false, json = false, explain = false, quiet = false;
-  int verbose = 0;
 };
 
-// "a,b" and "-x a -x b" are the same. A comma inside a URL does not occur.
+// "a,b" and "-x a -x b" are the same.
 std::vector<std::string> split(const std::vector<std::string>& given) {
   std::vector<std::string> parts;
-  for (std::string_view text : given)
-    while (!text.empty()) {
-      std::size_t comma = std::min(text.find(','), text.size());
-      if (comma > 0) parts.emplace_back(text.substr(0, comma));
-      text.remove_prefix(std::min(text.size(), comma + 1));
-    }
+  for (const std::string& text : given)
+    for (std::string& part : split_specs(text)) parts.push_back(std::move(part));
   return parts;
 }
 
 Result<void> complete(ForgeArguments& a) {
   ForgeOptions& options = a.options;
-  options.session.cold = a.cache == "cold";
-  if (a.no_sandbox) options.session.sandbox = SandboxTier::kNone;
-  if (a.sandbox == "bubblewrap") options.session.sandbox = SandboxTier::kBubblewrap;
-  if (a.sandbox == "landlock") options.session.sandbox = SandboxTier::kLandlock;
+  complete(a.session, options.session);
   if (!a.generators.empty()) options.generators = split(a.generators);
   if (options.generators.empty()) return fail("--generator names no agent");
   for (std::string& block : split(a.without)) options.without.insert(std::move(block));
@@ -56,21 +50,16 @@ Result<void> complete(ForgeArguments& a) {
 }
 
 int run(ForgeArguments& arguments) {
-  if (auto ready = complete(arguments); !ready) return report_error(ready.error(), arguments.json);
-  auto view = make_run_view(arguments.json || arguments.quiet, arguments.verbose > 0);
+  const OutputArguments& output = arguments.output;
+  if (auto ready = complete(arguments); !ready) return report_error(ready.error(), output.json);
+  auto view = make_run_view(output.silent(), output.verbose > 0);
   ForgeHost host;
   host.view = view.get();
   host.stop = stop_on_interrupt();
   auto report = arguments.resume.empty() ? forge(arguments.options, host) : resume(arguments.resume, host);
   view->finish();
-  if (!report) return report_error(report.error(), arguments.json);
-  if (arguments.json) {
-    fmt::print("{}\n", to_json(*report));
-  } else if (!arguments.quiet) {
-    TerminalStyle style = terminal_style();
-    style.explain = arguments.explain || arguments.verbose > 1;
-    fmt::print("{}", to_terminal(*report, style));
-  }
+  if (!report) return report_error(report.error(), output.json);
+  print_report(*report, output);
   if (report->ended == "interrupted") return kExitInterrupted;
   return report->found() ? kExitPassed : kExitNotPassed;
 }
@@ -82,7 +71,6 @@ void declare_forge(CLI::App& command, int& exit_code) {
   ForgeOptions& options = arguments->options;
   SessionOptions& session = options.session;
   command.add_option("TASK", session.task, "task by name (`kforge tasks`), folder or .onnx file");
-  add_value(command, "--on", session.platform, "NAME", "platform by name or folder");
   command
       .add_option("-g,--generator", arguments->generators,
                   "who writes: builtin, anthropic:NAME, openai:NAME, URL#NAME, mailbox:DIR, ... [builtin]")
@@ -99,9 +87,6 @@ void declare_forge(CLI::App& command, int& exit_code) {
   add_value(command, "--target", arguments->target, "FACTOR", "stop when surely so much faster: 2.0x");
   add_number(command, "--patience", options.patience, 0, 1'000'000,
              "attempts without gain before it stops; 0: by agent");
-  add_choice(command, "--precision", session.precision, {"fp32", "high", "bf16", "fp16"},
-             "how near the values must be");
-  add_value(command, "--shapes", session.shape_set, "SET", "shape set of the task");
   add_value(command, "--from", options.from, "WHAT", "kernel file or run to start from: attempt 0");
   add_value(command, "--reference", options.reference, "WHAT",
             "a kernel for another platform: file, run, or auto");
@@ -115,33 +100,13 @@ void declare_forge(CLI::App& command, int& exit_code) {
   add_value(command, "--record", options.record, "FILE", "write every model call to this cassette");
   add_value(command, "--config", options.config, "FILE", "configuration of the models");
   add_value(command, "--resume", arguments->resume, "RUN", "go on with a run that was killed or stopped");
-  add_choice(command, "--cache", arguments->cache, {"cold", "warm"}, "caches before each timed call");
-  add_number(command, "--threads", session.threads, 0, 1024, "threads of the kernel; 0: all allowed");
-  command
-      .add_option("--baseline", session.baselines,
-                  "onednn, onnxruntime, torch, torch.compile, none, or NAME=FILE; repeatable [all]")
-      ->type_name("WHICH")
-      ->take_all()
-      ->expected(1);
-  add_value(command, "--python", session.python, "PATH", "Python that has the baselines' libraries");
-  command.add_flag("--deterministic", session.deterministic, "require bitwise equal repeats");
-  command.add_flag("--allow-libraries", session.allow_libraries,
-                   "the kernel may call BLAS and oneDNN; ranked apart");
+  add_session_options(command, session, arguments->session);
   add_number(command, "--rounds", options.timing_rounds, 0, 100'000,
              "timing rounds of each judging; 0: as many as needed");
   add_number(command, "--seconds", options.timing_seconds, 0.0, 3600.0,
              "time for the timing rounds of an attempt");
-  add_number(command, "--timeout", session.call_limit_seconds, 0.0, 3600.0,
-             "seconds for one call; 0: from the size of the task");
-  add_choice(command, "--sandbox", arguments->sandbox, {"strongest", "bubblewrap", "landlock"},
-             "tier of the sandbox");
-  command.add_flag("--no-sandbox", arguments->no_sandbox, "run kernels with your own rights; recorded")
-      ->excludes("--sandbox");
-  command.add_flag("--explain", arguments->explain, "every attempt with its advice and story");
-  command.add_flag("--json", arguments->json, "print the report as JSON");
-  command.add_flag("-q,--quiet", arguments->quiet, "print nothing; the exit code tells");
-  command.add_flag("-v", arguments->verbose,
-                   "attempts as they happen, also when not on a terminal; -vv: also --explain");
+  add_output_options(command, arguments->output, "every attempt with its advice and story",
+                     "attempts as they happen, also when not on a terminal");
   command.footer(
       "Exit code: 0 a verified program was found, 1 none, 2 wrong usage or something is missing, 130 "
       "interrupted.");

@@ -48,12 +48,12 @@ Result<Agents> open_agents(const ForgeOptions& options, const ForgeHost& host, R
     KF_TRY(ModelClient * model, opening.model(spec));
     agents.generators.push_back(std::make_unique<ModelGenerator>(*model));
   }
-  if (is_builtin(options.analyst)) {
-    agents.analyst = std::make_unique<RuleAnalyst>();
-  } else {
-    KF_TRY(ModelClient * model, opening.model(options.analyst));
-    agents.analyst = std::make_unique<ModelAnalyst>(*model);
+  for (const std::string& spec : split_specs(options.analyst)) {
+    if (is_builtin(spec)) break;  // the rules, which never fail: nobody is asked after them
+    KF_TRY(ModelClient * model, opening.model(spec));
+    agents.analysts.push_back(std::make_unique<ModelAnalyst>(*model));
   }
+  agents.analysts.push_back(std::make_unique<RuleAnalyst>());
   return agents;
 }
 

@@ -17,7 +17,8 @@ namespace kforge {
 struct Agents {
   std::vector<std::unique_ptr<ModelClient>> models;  // as opened, and the remembering ones around them
   std::vector<std::unique_ptr<Generator>> generators;
-  std::unique_ptr<Analyst> analyst;
+  // In the order in which they are asked: the next one when the service of one fails, the rules last.
+  std::vector<std::unique_ptr<Analyst>> analysts;
   SmithAgent* smith = nullptr;  // among the generators, when "builtin" was named
   bool all_builtin = true;      // no generator is a model: candidates are raced
 };

@@ -64,6 +64,11 @@ Result<PendingAttempt> Attempts::plan_given(const Candidate& program) {
   return attempt;
 }
 
+Result<void> Attempts::hand_over(PendingAttempt& attempt, int generator) {
+  attempt.proposal.generator = generator;
+  return records_->change_plan(run_, attempt.number, to_document(attempt.proposal));
+}
+
 Result<void> Attempts::save_advice(PendingAttempt& attempt, const Advice& advice) {
   attempt.advice = advice;
   return records_->save_advice(run_, attempt.number,
@@ -116,6 +121,7 @@ void Attempts::join(const PendingAttempt& attempt, const std::optional<Candidate
   a.reason = verdict.reason;
   a.evidence = verdict.evidence;
   a.time_ns = verdict.time_ns;
+  a.modelled_ns = verdict.modelled_ns;
   if (verdict.speedup) {
     a.speedup = verdict.speedup->value;
     a.speedup_lo = verdict.speedup->lo;

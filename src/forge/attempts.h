@@ -33,6 +33,8 @@ class Attempts {
   Result<PendingAttempt> plan(const Proposal& proposal);
   // A program that is there already, as attempt 0.
   Result<PendingAttempt> plan_given(const Candidate& program);
+  // Another generator takes the turn of one that failed.
+  Result<void> hand_over(PendingAttempt& attempt, int generator);
   Result<void> save_advice(PendingAttempt& attempt, const Advice& advice);
   Result<void> save_generation(PendingAttempt& attempt, const Generation& generation,
                                const std::string& generator, double seconds);

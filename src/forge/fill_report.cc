@@ -144,6 +144,15 @@ void fill_times(const TimedFindings& findings, EvalReport& report) {
   report.peak_memory_bytes = std::max<std::uint64_t>(report.peak_memory_bytes, findings.usage.peak_bytes);
 }
 
+void fill_modelled(double ns, const CostModel& model, EvalReport& report) {
+  auto shape = std::ranges::find_if(report.cases, [](const ShapeResult& s) { return !s.modelled_ns; });
+  KF_CHECK(shape != report.cases.end(), "a modelled figure without a shape case");
+  shape->modelled_ns = ns;
+  if (!report.modelled)
+    report.modelled = Modelled{0, fmt::format("{} {}", model.command.name, model.version)};
+  report.modelled->ns += shape->weight * ns;
+}
+
 void fill_profile(const RooflinePosition& position, EvalReport& report) {
   report.roofline = Roofline{position.bound, position.fraction};
   report.achieved = Achieved{position.gflops, position.gbytes_s};
@@ -156,12 +165,20 @@ void fill_summary(const Task& task, EvalReport& report) {
   report.notes.insert(report.notes.begin(), task.notes.begin(), task.notes.end());
   if (task.origin.find("KernelBench") == std::string::npos) report.kernelbench.reset();
   if (report.outcome.empty()) report.outcome = "passed";
+  double weights = 0;
+  bool all_modelled = report.modelled.has_value();
+  for (const ShapeResult& shape : report.cases) {
+    weights += shape.weight;
+    all_modelled = all_modelled && shape.modelled_ns;
+  }
+  if (report.passed() && all_modelled)
+    report.modelled->ns /= weights;
+  else
+    report.modelled.reset();
   if (!report.passed()) {
     report.time_ns.reset();
     report.baselines.clear();
   } else if (report.time_ns) {
-    double weights = 0;
-    for (const ShapeResult& shape : report.cases) weights += shape.weight;
     scale(*report.time_ns, 1 / weights);
     for (BaselineResult& baseline : report.baselines) scale(baseline.time_ns, 1 / weights);
     report.speedup = headline(report);

@@ -19,6 +19,7 @@ void fill_verdict(const Verdict& verdict, EvalReport& report);
 void fill_build(const Build& build, EvalReport& report);
 // The figures of the newest shape case.
 void fill_times(const TimedFindings& findings, EvalReport& report);
+void fill_modelled(double ns, const CostModel& model, EvalReport& report);
 void fill_profile(const RooflinePosition& position, EvalReport& report);
 // Outcome, the headline over all shape cases, notes and what to do next.
 void fill_summary(const Task& task, EvalReport& report);

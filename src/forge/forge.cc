@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
 
+#include "baseline/operator_times.h"
+#include "forge/agent_talk.h"
 #include "forge/agents.h"
 #include "forge/attempts.h"
 #include "forge/given_program.h"
@@ -12,7 +13,6 @@
 #include "forge/run_folder.h"
 #include "forge/tune.h"
 #include "profile/profile_candidate.h"
-#include "refine/plan_of.h"
 #include "refine/strategy.h"
 
 namespace kforge {
@@ -27,19 +27,12 @@ constexpr int kDefaultAttempts = 10;    // of models
 constexpr double kConfirmSeconds = 6;
 constexpr double kHurriedConfirmSeconds = 1;  // somebody waits for the end
 constexpr double kLongRace = 120;
+constexpr std::size_t kOperatorCacheBytes = 16 << 20;
 constexpr int kSetting = -1;  // the "attempt" under which the setting is recorded
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-// An attempt on its way: its agents may still be talking.
-struct Job {
-  PendingAttempt attempt;
-  std::shared_ptr<const History> history;  // what its plan points into
-  std::shared_ptr<const Profile> profile;  // of its parent
-  std::future<Result<void>> agents;        // fills `attempt`; not valid when there is nothing to ask
-};
 
 class Forge {
  public:
@@ -51,13 +44,14 @@ class Forge {
 
  private:
   Result<void> open();
+  void open_talk(const std::optional<Reference>& reference);
   Result<RunReport> run();
   Result<void> prepare();
+  Result<void> time_operators();
   Result<void> judge_given();
   Result<void> forge_batch(std::vector<PendingAttempt> batch);
   Result<void> forge_candidate(Job& job);
   Result<std::vector<PendingAttempt>> next_batch();
-  Result<void> ask_agents(Job& job);
   Result<std::shared_ptr<const Profile>> profile_of(int number);
   Result<JudgedAttempt> judge(const PendingAttempt& attempt);
   Result<std::optional<std::string>> reason_to_stop();
@@ -77,14 +71,14 @@ class Forge {
   std::unique_ptr<RunRecords> records_;
   std::unique_ptr<Attempts> attempts_;
   Agents agents_;
+  std::optional<AgentTalk> talk_;
   const StrategyEntry* strategy_ = nullptr;
   StrategySettings strategy_settings_;
   GenerationContext context_;
   SettingRecord setting_;
   std::optional<Races> races_;
   std::vector<PendingAttempt> pending_;
-  std::optional<Candidate> reference_;
-  std::string reference_platform_;
+  std::optional<Build> last_build_;
   bool searching_ = false;
   bool exhausted_ = false;  // the built-in generator has nothing more to try
   std::optional<Error> service_error_;
@@ -98,6 +92,7 @@ class Forge {
 Result<RunReport> Forge::run() {
   KF_TRY_VOID(prepare());
   searching_ = true;
+  session_->obey(host_.stop);
   last_judged_ = Clock::now();
   KF_TRY_VOID(judge_given());
   for (;;) {
@@ -110,6 +105,7 @@ Result<RunReport> Forge::run() {
     KF_TRY_VOID(forge_batch(std::move(batch)));
   }
   searching_ = false;
+  session_->obey({});  // the best so far is confirmed also after an interrupt
   races_.reset();
   KF_TRY_VOID(confirm());
   return finish();
@@ -120,9 +116,7 @@ Result<RunReport> Forge::run() {
 Result<void> Forge::forge_candidate(Job& job) {
   PendingAttempt& attempt = job.attempt;
   if (job.agents.valid()) {
-    view_.stage(
-        fmt::format("attempt {}: {} is writing", attempt.number,
-                    agents_.generators[static_cast<std::size_t>(attempt.proposal.generator)]->name()));
+    view_.stage(fmt::format("attempt {}: {} is writing", attempt.number, job.writer));
     if (auto asked = job.agents.get(); !asked) {
       if (agents_.all_builtin) return asked;
       service_error_ = asked.error();
@@ -131,15 +125,13 @@ Result<void> Forge::forge_candidate(Job& job) {
   if (!attempt.generation) return {};  // stopped, or the service failed: a later run goes on here
   exhausted_ = attempt.generation->extraction == "exhausted";
   if (exhausted_) return {};
-  KF_TRY(JudgedAttempt judged, judge(attempt));
+  auto judged = judge(attempt);
   if (stopped()) return {};  // what a signal cut short is no verdict
-  KF_TRY_VOID(attempts_->save_verdict(attempt, judged.program, judged.verdict, judged.result, clock()));
+  if (!judged) return std::unexpected(judged.error());
+  KF_TRY_VOID(attempts_->save_verdict(attempt, judged->program, judged->verdict, judged->result, clock()));
   last_judged_ = Clock::now();
-  if (judged.build && context_.compiler_line.empty()) {
-    context_.compiler_line = judged.build->command;
-    context_.flag_set = judged.build->march;
-  }
-  say(attempt, judged.verdict);
+  if (judged->build) last_build_ = judged->build;
+  say(attempt, judged->verdict);
   return {};
 }
 
@@ -150,6 +142,10 @@ Result<void> Forge::open() {
   KF_TRY_VOID(check_blocks(options_.without));
   KF_TRY(strategy_, find_strategy(options_.strategy));
   KF_TRY(session_, JudgingSession::open(options_.session, view_));
+  if (options_.target && session_->modelled())
+    return fail_with_remedy("leave --target out",
+                            fmt::format("programs for {} are ranked by a model: there is no speedup to reach",
+                                        session_->platform().name));
   KF_TRY(records_, RunRecords::open());
   strategy_settings_.generators = static_cast<int>(options_.generators.size());
   strategy_settings_.width = options_.width > 0             ? options_.width
@@ -188,15 +184,11 @@ Result<RunReport> Forge::begin() {
   record_.precision = options_.session.precision;
   for (const auto& generator : agents_.generators)
     record_.generator += (record_.generator.empty() ? "" : ",") + generator->name();
-  record_.analyst = agents_.analyst->name();
+  record_.analyst = agents_.analysts.front()->name();
   record_.strategy = options_.strategy;
   record_.options = to_document(options_);
   KF_TRY_VOID(records_->begin(record_));
-  attempts_ = std::make_unique<Attempts>(*records_, record_.id);
-  if (reference) {
-    reference_ = reference->program;
-    reference_platform_ = reference->platform;
-  }
+  open_talk(reference);
   if (given) {
     KF_TRY(PendingAttempt attempt, attempts_->plan_given(*given));
     pending_.push_back(std::move(attempt));
@@ -212,11 +204,7 @@ Result<RunReport> Forge::go_on(const StoredRun& stored) {
                                                            record_.task, record_.id));
   KF_TRY(agents_, open_agents(options_, host_, *records_, record_.id, *session_));
   KF_TRY(auto reference, find_reference(options_.reference, *records_, *session_));
-  if (reference) {
-    reference_ = reference->program;
-    reference_platform_ = reference->platform;
-  }
-  attempts_ = std::make_unique<Attempts>(*records_, record_.id);
+  open_talk(reference);
   KF_TRY(pending_, attempts_->restore());
   if (agents_.smith) {
     for (const Trial& trial : attempts_->history().trials)
@@ -230,19 +218,30 @@ Result<RunReport> Forge::go_on(const StoredRun& stored) {
   return run();
 }
 
+void Forge::open_talk(const std::optional<Reference>& reference) {
+  attempts_ = std::make_unique<Attempts>(*records_, record_.id);
+  talk_.emplace(agents_, *attempts_, context_, view_, host_.stop);
+  if (reference) talk_->set_reference(reference->program, reference->platform);
+}
+
 // What is known before the first attempt: the baselines' times and the machine's limits.
 Result<void> Forge::prepare() {
   auto start = Clock::now();
   strategy_settings_.seed = record_.seed;
-  KF_TRY(const Peaks* peaks, session_->peaks());
+  const bool timed = !session_->modelled();
+  const Peaks* peaks = nullptr;
+  if (timed) {
+    KF_TRY(peaks, session_->peaks());
+  }
   KF_TRY(auto recorded, records_->profile(record_.id, kSetting));
   if (recorded) {
     KF_TRY(setting_, setting_from(*recorded));
     if (!setting_.baselines.empty()) session_->set_fastest(0, setting_.baselines.front().name);
-  } else {
+  } else if (timed) {
     KF_TRY(auto measured, measure_baselines(*session_, 0));
     for (const MeasuredBaseline& baseline : measured)
       setting_.baselines.push_back({baseline.name, baseline.ns});
+    KF_TRY_VOID(time_operators());
     KF_TRY_VOID(records_->save_profile(record_.id, kSetting, to_document(setting_)));
   }
   // The truth about every kind of input, so that the first candidate does not pay for it.
@@ -267,11 +266,16 @@ Result<void> Forge::prepare() {
   context_.allow_libraries = options_.session.allow_libraries;
   context_.deterministic = options_.session.deterministic;
   context_.baselines = setting_.baselines;
+  context_.operator_times = setting_.operators;
+  context_.operator_times_of = "onednn";
   context_.without = options_.without;
-  RooflinePosition position = roofline_position(task, session_->machine(), *peaks, 1, options_.session.cold);
-  context_.roofline_bound = position.bound;
-  context_.roofline_ns = position.bound_ns;
-  if (agents_.all_builtin) {
+  if (timed) {
+    RooflinePosition position =
+        roofline_position(task, session_->machine(), *peaks, 1, options_.session.cold);
+    context_.roofline_bound = position.bound;
+    context_.roofline_ns = position.bound_ns;
+  }
+  if (agents_.all_builtin && timed) {
     bool any = !setting_.baselines.empty();
     races_.emplace(*session_, any ? setting_.baselines.front().ns : 0,
                    any ? setting_.baselines.front().name : "");
@@ -284,7 +288,24 @@ Result<void> Forge::prepare() {
       fmt::format("run {}  {}  {}  {}", record_.id, record_.task, record_.shape_set, record_.precision));
   for (const NamedTime& baseline : setting_.baselines)
     view_.line(fmt::format("  to beat: {} {}", baseline.name, readable_time(baseline.ns)));
-  view_.line(fmt::format("  {} bound: {}", context_.roofline_bound, readable_time(context_.roofline_ns)));
+  if (timed)
+    view_.line(fmt::format("  {} bound: {}", context_.roofline_bound, readable_time(context_.roofline_ns)));
+  return {};
+}
+
+// For the prompts: where the baseline that works operator by operator spends its time.
+Result<void> Forge::time_operators() {
+  bool present = std::ranges::any_of(setting_.baselines, [](const auto& b) { return b.name == "onednn"; });
+  if (!present || agents_.all_builtin || options_.without.contains("operators")) return {};
+  view_.stage("timing operators");
+  KF_TRY(fs::path home, kforge_home());
+  FileCache cache(home / "cache" / "operators", kOperatorCacheBytes);
+  KF_TRY(TempDir work, TempDir::create(0755));
+  KF_TRY(auto times, operator_times(session_->bound(0), session_->machine(), session_->threads(),
+                                    options_.session.cold, work.path(), cache));
+  if (times.size() < 2) return {};  // one operator alone is the baseline
+  for (const OperatorTime& time : times)
+    setting_.operators.push_back({fmt::format("{} ({})", time.op, time.node), time.ns});
   return {};
 }
 
@@ -310,7 +331,8 @@ Result<std::vector<PendingAttempt>> Forge::next_batch() {
     if (proposals.size() > left) proposals.resize(left);
   }
   std::vector<PendingAttempt> batch;
-  for (const Proposal& proposal : proposals) {
+  for (Proposal& proposal : proposals) {
+    proposal.generator = talk_->working(proposal.generator).value_or(proposal.generator);
     KF_TRY(PendingAttempt attempt, attempts_->plan(proposal));
     batch.push_back(std::move(attempt));
   }
@@ -329,55 +351,26 @@ Result<void> Forge::forge_batch(std::vector<PendingAttempt> batch) {
         !options_.without.contains("advice")) {
       KF_TRY(job.profile, profile_of(job.attempt.proposal.parent));
     }
-    job.agents = std::async(std::launch::async, [this, &job] { return ask_agents(job); });
+    job.writer = talk_->name_of(job.attempt.proposal.generator);
+    job.agents = std::async(std::launch::async, [this, &job] { return talk_->ask(job); });
   }
   // Judged in the order of their numbers while the later ones are still being written; only the network is
   // busy then.
   std::optional<Error> failed;
   for (Job& job : jobs) {
-    if (failed || service_error_) {
+    if (failed) {
       if (job.agents.valid()) (void)job.agents.get();
       continue;
     }
     if (auto done = forge_candidate(job); !done) failed = done.error();
   }
   if (failed) return std::unexpected(*failed);
-  return {};
-}
-
-// Analyst, then generator. Runs beside the judging of other attempts: nothing here may use the cores.
-Result<void> Forge::ask_agents(Job& job) {
-  auto start = Clock::now();
-  PendingAttempt& attempt = job.attempt;
-  ReplyWatch watch;
-  watch.stop = host_.stop;
-  watch.on_notice = [this](std::string_view notice) { view_.advance(0, notice); };
-  Plan plan = plan_of(*job.history, attempt.proposal, attempt.number);
-  plan.reference = reference_;
-  plan.reference_platform = reference_platform_;
-  if (job.profile && plan.last) {
-    AnalysisInput input;
-    input.setting = &context_;
-    input.program = plan.last;
-    input.profile = job.profile.get();
-    input.history = plan.history;
-    input.attempt = attempt.number;
-    if (auto verdict = attempts_->verdict(plan.last->number)) {
-      input.max_rel_error = verdict->max_rel_error;
-      input.tunables = verdict->tuning;
-    }
-    KF_TRY(Analysis analysis, agents_.analyst->analyse(input, watch));
-    if (stopped()) return {};
-    KF_TRY_VOID(attempts_->save_advice(attempt, analysis.advice));
-    plan.profile = profile_summary(*job.profile);
-    plan.hot_loop = hot_loop_of(*job.profile);
+  // Not sooner: the agents read the context while they are asked.
+  if (last_build_ && context_.compiler_line.empty()) {
+    context_.compiler_line = last_build_->command;
+    context_.flag_set = last_build_->march;
   }
-  plan.advice = attempt.advice;
-  Generator& generator = *agents_.generators[static_cast<std::size_t>(attempt.proposal.generator)];
-  auto generation = generator.generate(plan, context_, watch);
-  if (stopped()) return {};
-  if (!generation) return std::unexpected(generation.error());
-  return attempts_->save_generation(attempt, *generation, generator.name(), seconds_since(start));
+  return {};
 }
 
 Result<std::shared_ptr<const Profile>> Forge::profile_of(int number) {
@@ -415,7 +408,8 @@ Result<std::shared_ptr<const Profile>> Forge::profile_of(int number) {
   input.progress = [this](std::string_view profiler) { view_.advance(0, profiler); };
   input.stop = [this] { return stopped(); };
   Profile profile = profile_candidate(input);
-  KF_TRY_VOID(records_->save_profile(record_.id, number, to_document(profile)));
+  // A profile that was cut short is not what a resumed run should go by.
+  if (!stopped()) KF_TRY_VOID(records_->save_profile(record_.id, number, to_document(profile)));
   return std::make_shared<const Profile>(std::move(profile));
 }
 
@@ -523,10 +517,13 @@ Result<void> Forge::confirm() {
 Result<RunReport> Forge::finish() {
   view_.finish();
   bool found = record_.best.has_value();
-  if (service_error_ && !found) return std::unexpected(*service_error_);
   // A run that somebody or something broke off can go on.
   record_.state = record_.ended == "interrupted" || record_.ended == "service" ? "running" : "finished";
   KF_TRY_VOID(records_->finish(record_));
+  if (service_error_ && !found)
+    return fail_with_remedy(fmt::format("{}{}then `kforge forge --resume {}` goes on", service_error_->remedy,
+                                        service_error_->remedy.empty() ? "" : "; ", record_.id),
+                            service_error_->message);
   KF_TRY(RunReport report, report_of(*records_, record_.id));
   for (const auto& [name, seconds] : seconds_) report.seconds[name] = seconds;
   if (service_error_) report.notes.push_back("the search ended early: " + service_error_->text());
@@ -547,6 +544,7 @@ void Forge::say(const PendingAttempt& attempt, const VerdictRecord& verdict) {
   line.gate = verdict.gate;
   line.reason = verdict.reason;
   line.time_ns = verdict.time_ns;
+  line.modelled_ns = verdict.modelled_ns;
   line.speedup = verdict.speedup;
   line.accepted = verdict.accepted;
   TerminalStyle style = terminal_style();

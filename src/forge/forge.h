@@ -22,7 +22,7 @@ namespace kforge {
 struct ForgeOptions {
   SessionOptions session;                             // what eval takes too
   std::vector<std::string> generators = {"builtin"};  // --generator
-  std::string analyst = "builtin";                    // --analyst
+  std::string analyst = "builtin";                    // --analyst; of "a,b" b takes over when a fails
   std::string strategy = "chain";                     // --strategy
   int width = 0;                                      // --width: lanes, beam, islands; 0: the strategy's own
   int repairs = 3;                                    // --repairs before the search turns away

@@ -21,6 +21,7 @@ void fill(VerdictRecord& verdict, const EvalReport& report) {
   verdict.reason = report.reason;
   verdict.evidence = report.evidence;
   if (report.time_ns) verdict.time_ns = report.time_ns->median;
+  if (report.modelled) verdict.modelled_ns = report.modelled->ns;
   verdict.speedup = report.speedup;
   if (report.error) verdict.max_rel_error = report.error->max_rel;
   verdict.roofline = report.roofline;
@@ -32,6 +33,15 @@ void fill(VerdictRecord& verdict, const Failure& failure) {
   verdict.gate = gate_name(failure);
   verdict.reason = reason_text(failure);
   verdict.evidence = evidence_json(failure);
+}
+
+// A model gives the same program the same figure but for a little: less than this is no gain.
+constexpr double kModelStep = 0.999;
+
+bool models_better(const VerdictRecord& verdict, const Attempt* than) {
+  if (!than) return true;
+  if (!verdict.modelled_ns) return false;
+  return !than->modelled_ns || *verdict.modelled_ns < kModelStep * *than->modelled_ns;
 }
 
 // Weighted geometric means over the shape cases.
@@ -61,8 +71,9 @@ Result<JudgedAttempt> judge_fully(JudgingSession& session, const std::expected<C
   request.fastest_baseline_only = true;
   request.seconds = settings.seconds;
   request.rounds = settings.rounds;
-  if (best) request.incumbents.push_back(&best->program);
-  if (rival && rival != best) request.incumbents.push_back(&rival->program);
+  bool timed = !session.modelled();
+  if (best && timed) request.incumbents.push_back(&best->program);
+  if (rival && rival != best && timed) request.incumbents.push_back(&rival->program);
   if (best) request.hopeless = 0.9;
   KF_TRY(Judgement judgement, session.judge(program, request));
   KF_TRY_VOID(session.save(program, judgement));
@@ -70,7 +81,10 @@ Result<JudgedAttempt> judge_fully(JudgingSession& session, const std::expected<C
   if (!judgement.cases.empty()) judged.build = judgement.cases.front().build;
   VerdictRecord& verdict = judged.verdict;
   fill(verdict, judgement.report);
-  if (judgement.report.passed()) {
+  if (judgement.report.passed() && !timed) {
+    verdict.better = models_better(verdict, rival);
+    verdict.accepted = models_better(verdict, best);
+  } else if (judgement.report.passed()) {
     const auto& over = judgement.over_incumbents;
     if (rival && !over.empty()) {
       verdict.over_rival = over.back();
@@ -130,7 +144,10 @@ Result<JudgedAttempt> Races::judge(const std::expected<Candidate, Failure>& prog
     if (i == 0) judged.build = *built;
     if (auto rejected = session_.symbol_gate(*built)) return failed(*rejected);
     KF_TRY(RaceResult result, races_[i]->challenge(*built));
-    if (result.failure) return failed(*result.failure);
+    if (result.failure) {
+      session_.locate(*result.failure, *program, *built, task);
+      return failed(*result.failure);
+    }
     times.add(result.ns, task.shape_case.weight);
     if (result.ratio) ratios.add(*result.ratio, task.shape_case.weight);
     thread_use = result.thread_use;

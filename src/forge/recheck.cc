@@ -39,7 +39,7 @@ bool figures_follow(const EvalReport& report) {
          close(ratio.hi, report.speedup->hi);
 }
 
-Result<EvalOptions> options_of(const EvalReport& report) {
+EvalOptions options_of(const EvalReport& report) {
   EvalOptions options;
   options.task = report.task_path.empty() ? report.task : report.task_path;
   options.platform = report.platform;
@@ -49,6 +49,9 @@ Result<EvalOptions> options_of(const EvalReport& report) {
   options.threads = report.threads;
   options.check_only = report.check_only;
   options.allow_libraries = report.libraries_allowed;
+  options.baselines = report.asked_baselines;
+  options.deterministic = report.deterministic;
+  options.march = report.asked_march;
   if (report.sandbox == "none") options.sandbox = SandboxTier::kNone;
   return options;
 }
@@ -73,7 +76,7 @@ Result<Recheck> recheck(std::string_view result_id, const std::string& python, P
   if (record.candidate.empty())
     return fail("result {} has no program to judge again: its outcome was {}", record.id, record.outcome);
   KF_TRY(StoredCandidate candidate, store.candidate(record.candidate));
-  KF_TRY(EvalOptions options, options_of(check.stored));
+  EvalOptions options = options_of(check.stored);
   options.python = python;
   KF_TRY(Task task, load_task(options.task));
   check.task_unchanged = task.content_hash == check.stored.task_hash;

@@ -60,7 +60,8 @@ void fill(StoredCall& call, const ModelReply& reply) {
 
 Result<ModelReply> RememberingModel::ask(const ModelRequest& request, const ReplyWatch& watch) {
   CallKey key{request.role, request.attempt, request.ordinal};
-  KF_TRY(auto before, records_->received(run_, key));
+  // Another model's reply, from before its service failed, is no answer of this one.
+  KF_TRY(auto before, records_->received(run_, key, name()));
   if (before) return reply_of(*before);
   StoredCall call;
   call.key = key;

@@ -1,43 +1,37 @@
 #include "forge/run_documents.h"
 
-#include <nlohmann/json.hpp>
+#include "report/json_parts.h"
 
 namespace kforge {
 namespace {
 
-using Json = nlohmann::json;
-
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+using Json = JsonReader::Json;
 
 // Runs `read` on the parsed document; whatever it lacks becomes one Error.
 template <class T, class Read>
 Result<T> parse(std::string_view document, const char* what, Read&& read) {
-  try {
-    T value;
-    read(Json::parse(document), value);
-    return value;
-  } catch (const Json::exception&) {
-    return fail("the store's record of {} cannot be read", what);
-  }
+  Json json = Json::parse(document, nullptr, false);
+  std::string problem;
+  T value{};
+  read(JsonReader(json, "", &problem), value);
+  if (problem.empty()) return value;
+  return fail("the store's record of {} cannot be read: {}", what, problem);
 }
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-template <class T>
-void read_optional(const Json& json, const char* key, std::optional<T>& value) {
-  if (auto found = json.find(key); found != json.end() && !found->is_null()) value = found->template get<T>();
+void read_number(const JsonReader& r, const char* key, std::optional<double>& value) {
+  if (r.has(key)) value = r.get<double>(key);
 }
 
-Json speedup_json(const std::optional<Speedup>& s) {
-  if (!s) return nullptr;
-  return {{"value", s->value}, {"lo", s->lo}, {"hi", s->hi}, {"against", s->against}};
+std::set<std::string> set_of(const std::vector<std::string>& words) { return {words.begin(), words.end()}; }
+
+Json times_json(const std::vector<NamedTime>& times) {
+  return array_json(times, [](const NamedTime& time) { return Json::array({time.name, time.ns}); });
 }
-void read_speedup(const Json& json, const char* key, std::optional<Speedup>& value) {
-  auto found = json.find(key);
-  if (found == json.end() || found->is_null()) return;
-  value = Speedup{found->at("value"), found->at("lo"), found->at("hi"), found->at("against")};
+void read_times(const JsonReader& r, const char* key, std::vector<NamedTime>& times) {
+  if (!r.has(key)) return;
+  for (const Json& pair : r.object().at(key))
+    if (pair.is_array() && pair.size() == 2 && pair[0].is_string() && pair[1].is_number())
+      times.push_back({pair[0].get<std::string>(), pair[1].get<double>()});
 }
 
 }  // namespace
@@ -52,13 +46,13 @@ std::string to_document(const Proposal& p) {
 }
 
 Result<Proposal> proposal_from(std::string_view document) {
-  return parse<Proposal>(document, "a plan", [](const Json& json, Proposal& p) {
-    p.pass = json.at("pass") == "functional" ? Pass::kFunctional : Pass::kOptimization;
-    p.parent = json.at("parent");
-    p.rival = json.at("rival");
-    p.inspiration = json.at("inspiration");
-    p.lane = json.at("lane");
-    p.generator = json.at("generator");
+  return parse<Proposal>(document, "a plan", [](const JsonReader& r, Proposal& p) {
+    p.pass = r.get<std::string>("pass") == "functional" ? Pass::kFunctional : Pass::kOptimization;
+    p.parent = r.get<int>("parent");
+    p.rival = r.get<int>("rival");
+    p.inspiration = r.get<int>("inspiration");
+    p.lane = r.get<int>("lane");
+    p.generator = r.get<int>("generator");
   });
 }
 
@@ -73,78 +67,61 @@ std::string to_document(const GenerationRecord& r) {
 }
 
 Result<GenerationRecord> generation_from(std::string_view document) {
-  return parse<GenerationRecord>(document, "a generation", [](const Json& json, GenerationRecord& r) {
-    r.change = json.at("change");
-    r.extraction = json.at("extraction");
-    r.generator = json.at("generator");
-    r.no_program = json.at("no_program");
-    r.schedule = json.at("schedule");
-    r.story = json.at("story");
-    r.seconds = json.at("seconds");
+  return parse<GenerationRecord>(document, "a generation", [](const JsonReader& r, GenerationRecord& g) {
+    g.change = r.get<std::string>("change");
+    g.extraction = r.get<std::string>("extraction");
+    g.generator = r.get<std::string>("generator");
+    g.no_program = r.get<std::string>("no_program");
+    g.schedule = r.get<std::string>("schedule");
+    g.story = r.get<std::string>("story");
+    g.seconds = r.get<double>("seconds");
   });
 }
 
-std::string to_document(const VerdictRecord& r) {
-  Json roofline = nullptr;
-  if (r.roofline) roofline = {{"bound", r.roofline->bound}, {"fraction", r.roofline->fraction}};
-  return dump({{"outcome", r.outcome},
-               {"gate", r.gate},
-               {"reason", r.reason},
-               {"evidence", r.evidence},
-               {"time_ns", or_null(r.time_ns)},
-               {"speedup", speedup_json(r.speedup)},
-               {"over_rival", speedup_json(r.over_rival)},
-               {"better", r.better},
-               {"accepted", r.accepted},
-               {"max_rel_error", or_null(r.max_rel_error)},
-               {"roofline", roofline},
-               {"thread_use", r.thread_use},
-               {"seconds", r.seconds},
-               {"tuning", r.tuning},
-               {"tuned_candidate", r.tuned_candidate}});
+std::string to_document(const VerdictRecord& v) {
+  return dump({{"outcome", v.outcome},
+               {"gate", v.gate},
+               {"reason", v.reason},
+               {"evidence", v.evidence},
+               {"time_ns", or_null(v.time_ns)},
+               {"modelled_ns", or_null(v.modelled_ns)},
+               {"speedup", optional_json(v.speedup, speedup_json)},
+               {"over_rival", optional_json(v.over_rival, speedup_json)},
+               {"better", v.better},
+               {"accepted", v.accepted},
+               {"max_rel_error", or_null(v.max_rel_error)},
+               {"roofline", optional_json(v.roofline, roofline_json)},
+               {"thread_use", v.thread_use},
+               {"seconds", v.seconds},
+               {"tuning", v.tuning},
+               {"tuned_candidate", v.tuned_candidate}});
 }
 
 Result<VerdictRecord> verdict_from(std::string_view document) {
-  return parse<VerdictRecord>(document, "a verdict", [](const Json& json, VerdictRecord& r) {
-    r.outcome = json.at("outcome");
-    r.gate = json.at("gate");
-    r.reason = json.at("reason");
-    r.evidence = json.at("evidence");
-    read_optional(json, "time_ns", r.time_ns);
-    read_speedup(json, "speedup", r.speedup);
-    read_speedup(json, "over_rival", r.over_rival);
-    r.better = json.at("better");
-    r.accepted = json.at("accepted");
-    read_optional(json, "max_rel_error", r.max_rel_error);
-    if (const Json& roofline = json.at("roofline"); !roofline.is_null())
-      r.roofline = Roofline{roofline.at("bound"), roofline.at("fraction")};
-    r.thread_use = json.at("thread_use");
-    r.seconds = json.at("seconds");
-    r.tuning = json.at("tuning");
-    r.tuned_candidate = json.at("tuned_candidate");
+  return parse<VerdictRecord>(document, "a verdict", [](const JsonReader& r, VerdictRecord& v) {
+    v.outcome = r.get<std::string>("outcome");
+    v.gate = r.get<std::string>("gate");
+    v.reason = r.get<std::string>("reason");
+    v.evidence = r.get<std::string>("evidence");
+    read_number(r, "time_ns", v.time_ns);
+    read_number(r, "modelled_ns", v.modelled_ns);
+    v.speedup = r.optional("speedup", read_speedup);
+    v.over_rival = r.optional("over_rival", read_speedup);
+    v.better = r.get<bool>("better");
+    v.accepted = r.get<bool>("accepted");
+    read_number(r, "max_rel_error", v.max_rel_error);
+    v.roofline = r.optional("roofline", read_roofline);
+    v.thread_use = r.get<double>("thread_use");
+    v.seconds = r.get<double>("seconds");
+    v.tuning = r.get<std::string>("tuning");
+    v.tuned_candidate = r.get<std::string>("tuned_candidate");
   });
 }
 
-std::string to_document(const Advice& a) {
-  return dump({{"bottleneck", a.bottleneck},
-               {"evidence", a.evidence},
-               {"change", a.change},
-               {"expected_gain", a.expected_gain},
-               {"confidence", a.confidence},
-               {"tag", a.tag},
-               {"by", a.by}});
-}
+std::string to_document(const Advice& advice) { return dump(advice_json(advice)); }
 
 Result<Advice> advice_from(std::string_view document) {
-  return parse<Advice>(document, "an advice", [](const Json& json, Advice& a) {
-    a.bottleneck = json.at("bottleneck");
-    a.evidence = json.at("evidence");
-    a.change = json.at("change");
-    a.expected_gain = json.at("expected_gain");
-    a.confidence = json.at("confidence");
-    a.tag = json.at("tag");
-    a.by = json.at("by");
-  });
+  return parse<Advice>(document, "an advice", [](const JsonReader& r, Advice& a) { a = read_advice(r); });
 }
 
 std::string to_document(const Profile& profile) {
@@ -185,15 +162,17 @@ Result<Profile> profile_from(std::string_view document) {
 }
 
 std::string to_document(const SettingRecord& setting) {
-  Json baselines = Json::array();
-  for (const NamedTime& time : setting.baselines) baselines.push_back({time.name, time.ns});
-  return dump({{"baselines", baselines}, {"notes", setting.notes}});
+  return dump({{"baselines", times_json(setting.baselines)},
+               {"operators", times_json(setting.operators)},
+               {"notes", setting.notes}});
 }
 
 Result<SettingRecord> setting_from(std::string_view document) {
-  return parse<SettingRecord>(document, "the setting", [](const Json& json, SettingRecord& setting) {
-    for (const Json& time : json.at("baselines")) setting.baselines.push_back({time.at(0), time.at(1)});
-    setting.notes = json.at("notes");
+  return parse<SettingRecord>(document, "the setting", [](const JsonReader& r, SettingRecord& setting) {
+    if (!r.has("baselines")) r.get<std::string>("baselines");  // told as missing
+    read_times(r, "baselines", setting.baselines);
+    read_times(r, "operators", setting.operators);
+    setting.notes = r.texts("notes");
   });
 }
 
@@ -235,40 +214,40 @@ std::string to_document(const ForgeOptions& o) {
 Result<ForgeOptions> options_from(std::string_view document) {
   std::string budget;
   KF_TRY(ForgeOptions options,
-         (parse<ForgeOptions>(document, "the options", [&](const Json& json, ForgeOptions& o) {
+         (parse<ForgeOptions>(document, "the options", [&](const JsonReader& r, ForgeOptions& o) {
+           auto text = [&](const char* key) { return r.get<std::string>(key); };
            SessionOptions& s = o.session;
-           s.task = json.at("task");
-           s.platform = json.at("platform");
-           s.precision = json.at("precision");
-           s.shape_set = json.at("shape_set");
-           s.cold = json.at("cold");
-           s.threads = json.at("threads");
-           s.baselines = json.at("baselines");
-           s.python = json.at("python").get<std::string>();
-           s.deterministic = json.at("deterministic");
-           s.allow_libraries = json.at("allow_libraries");
-           s.march = json.at("march");
-           if (!json.at("sandbox").is_null())
-             s.sandbox = static_cast<SandboxTier>(json.at("sandbox").get<int>());
-           s.call_limit_seconds = json.at("call_limit_seconds");
-           s.use_build_cache = json.at("use_build_cache");
-           o.generators = json.at("generators");
-           o.analyst = json.at("analyst");
-           o.strategy = json.at("strategy");
-           o.width = json.at("width");
-           o.repairs = json.at("repairs");
-           budget = json.at("budget");
-           read_optional(json, "target", o.target);
-           o.patience = json.at("patience");
-           o.reference = json.at("reference");
-           o.from = json.at("from");
-           o.without = json.at("without");
-           o.profilers = json.at("profilers");
-           o.out = json.at("out").get<std::string>();
-           o.record = json.at("record");
-           o.config = json.at("config");
-           o.timing_seconds = json.at("seconds");
-           o.timing_rounds = json.at("rounds");
+           s.task = text("task");
+           s.platform = text("platform");
+           s.precision = text("precision");
+           s.shape_set = text("shape_set");
+           s.cold = r.get<bool>("cold");
+           s.threads = r.get<int>("threads");
+           s.baselines = r.texts("baselines");
+           s.python = text("python");
+           s.deterministic = r.get<bool>("deterministic");
+           s.allow_libraries = r.get<bool>("allow_libraries");
+           s.march = text("march");
+           if (r.has("sandbox")) s.sandbox = static_cast<SandboxTier>(r.get<int>("sandbox"));
+           s.call_limit_seconds = r.get<double>("call_limit_seconds");
+           s.use_build_cache = r.get<bool>("use_build_cache");
+           o.generators = r.texts("generators");
+           o.analyst = text("analyst");
+           o.strategy = text("strategy");
+           o.width = r.get<int>("width");
+           o.repairs = r.get<int>("repairs");
+           budget = text("budget");
+           read_number(r, "target", o.target);
+           o.patience = r.get<int>("patience");
+           o.reference = text("reference");
+           o.from = text("from");
+           o.without = set_of(r.texts("without"));
+           o.profilers = set_of(r.texts("profilers"));
+           o.out = text("out");
+           o.record = text("record");
+           o.config = text("config");
+           o.timing_seconds = r.get<double>("seconds");
+           o.timing_rounds = r.get<int>("rounds");
          })));
   if (!budget.empty()) {
     KF_TRY(options.budget, parse_budget(budget));

@@ -29,6 +29,7 @@ struct VerdictRecord {
   std::optional<double> time_ns;
   std::optional<Speedup> speedup;     // over the fastest baseline
   std::optional<Speedup> over_rival;  // over the attempt it had to beat
+  std::optional<double> modelled_ns;  // where nothing is timed
   bool better = false, accepted = false;
   std::optional<double> max_rel_error;
   std::optional<Roofline> roofline;
@@ -41,6 +42,7 @@ struct VerdictRecord {
 // What is known before the first attempt.
 struct SettingRecord {
   std::vector<NamedTime> baselines;  // fastest first
+  std::vector<NamedTime> operators;  // of the baseline onednn, in graph order; may be empty
   std::vector<std::string> notes;
 };
 

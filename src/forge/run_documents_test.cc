@@ -22,6 +22,7 @@ TEST(RunDocuments, VerdictComesBack) {
   v.time_ns = 0.1;
   v.speedup = Speedup{1.5, 1.25, 1.75, "onednn"};
   v.better = true;
+  v.modelled_ns = 12.5;
   v.roofline = Roofline{"memory", 0.5};
   v.tuning = "BM=3 1 ms\n";
   v.evidence = "not \xff utf8";
@@ -30,10 +31,23 @@ TEST(RunDocuments, VerdictComesBack) {
   EXPECT_EQ(back.speedup->against, "onednn");
   EXPECT_EQ(back.speedup->hi, 1.75);
   EXPECT_FALSE(back.over_rival);
+  EXPECT_EQ(back.modelled_ns, 12.5);
   EXPECT_TRUE(back.better);
   EXPECT_FALSE(back.accepted);
   EXPECT_EQ(back.roofline->bound, "memory");
   EXPECT_EQ(back.tuning, v.tuning);
+}
+
+TEST(RunDocuments, SettingComesBack) {
+  SettingRecord setting;
+  setting.baselines = {{"onednn", 1500}, {"torch", 2500.5}};
+  setting.operators = {{"MatMul (mm)", 1000}};
+  setting.notes = {"a note"};
+  SettingRecord back = *setting_from(to_document(setting));
+  ASSERT_EQ(back.baselines.size(), 2u);
+  EXPECT_EQ(back.baselines[1].ns, 2500.5);
+  EXPECT_EQ(back.operators.at(0).name, "MatMul (mm)");
+  EXPECT_EQ(back.notes, setting.notes);
 }
 
 TEST(RunDocuments, ProfileKeepsEveryByte) {

@@ -46,6 +46,7 @@ Result<AttemptReport> attempt_of(const StoredAttempt& stored) {
     a.gate = verdict.gate;
     a.reason = verdict.reason;
     a.time_ns = verdict.time_ns;
+    a.modelled_ns = verdict.modelled_ns;
     a.speedup = verdict.speedup;
     a.over_rival = verdict.over_rival;
     a.accepted = verdict.accepted;
@@ -54,6 +55,23 @@ Result<AttemptReport> attempt_of(const StoredAttempt& stored) {
     if (!verdict.tuned_candidate.empty()) a.kernel_hash = verdict.tuned_candidate;
   }
   return a;
+}
+
+// One line per agent whose service failed, with what it said last.
+std::vector<std::string> failed_services(const std::vector<StoredCall>& calls) {
+  std::map<std::string, std::pair<int, std::string>> failed;  // who -> how often, why
+  for (const StoredCall& call : calls) {
+    if (call.state != "failed") continue;
+    auto& [count, why] = failed[fmt::format("{} {}", call.key.role, call.model)];
+    ++count;
+    why = call.detail;
+  }
+  std::vector<std::string> notes;
+  for (const auto& [who, what] : failed)
+    notes.push_back(fmt::format("{} failed{}: {}", who,
+                                what.first > 1 ? fmt::format(" {} times, at last", what.first) : "",
+                                what.second));
+  return notes;
 }
 
 }  // namespace
@@ -89,6 +107,7 @@ Result<RunReport> report_of(RunRecords& records, std::string_view id) {
     for (AttemptReport& attempt : report.attempts)
       if (attempt.number == call.key.attempt) add(attempt.cost, call);
   }
+  for (const std::string& note : failed_services(calls)) report.notes.push_back(note);
   if (!run.result.empty()) {
     KF_TRY(Store store, Store::open());
     KF_TRY(StoredResult result, store.result(run.result));
@@ -98,7 +117,7 @@ Result<RunReport> report_of(RunRecords& records, std::string_view id) {
   KF_TRY(auto setting, records.profile(run.id, -1));
   if (setting) {
     KF_TRY(SettingRecord record, setting_from(*setting));
-    report.notes = record.notes;
+    report.notes.insert(report.notes.end(), record.notes.begin(), record.notes.end());
   }
   return report;
 }

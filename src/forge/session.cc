@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "build/source_place.h"
 #include "build/symbols.h"
 #include "forge/fill_report.h"
 #include "machine/spin.h"
+#include "profile/profile_candidate.h"
 #include "verify/calibration.h"
 #include "verify/value_gates.h"
 
@@ -100,10 +102,23 @@ Result<CaseOutcome> JudgingSession::judge_case(std::size_t index, const Candidat
   }
   stopwatch_.add("oracle", verdict.oracle_seconds);
   stopwatch_.add("contender calls", verdict.call_seconds);
+  if (verdict.failed()) locate(*verdict.failure, candidate, *built, task);
   if (verdict.failed() || request.check_only) return outcome;
 
+  if (modelled()) {
+    progress_->stage("modelling");
+    auto timer = stopwatch_.measure("model");
+    if (auto ns = model(candidate, *built, task))
+      outcome.modelled_ns = *ns;
+    else
+      report.notes.push_back("no modelled time: " + ns.error().text());
+    return outcome;
+  }
   KF_TRY_VOID(time(index, context, program.spec, request, report, outcome));
-  if (verdict.failed()) return outcome;
+  if (verdict.failed()) {
+    locate(*verdict.failure, candidate, *built, task);
+    return outcome;
+  }
   KF_TRY(outcome.roofline, roofline(task, outcome.times->ns.value));
   return outcome;
 }
@@ -172,6 +187,16 @@ void JudgingSession::begin_report(const JudgeRequest& request, EvalReport& repor
   report.cache = options_.cold ? "cold" : "warm";
   report.check_only = request.check_only;
   report.libraries_allowed = options_.allow_libraries;
+  for (const std::string& choice : options_.baselines) {
+    // A file is found again from wherever it is asked for.
+    auto equals = choice.find('=');
+    report.asked_baselines.push_back(equals == choice.npos
+                                         ? choice
+                                         : choice.substr(0, equals + 1) +
+                                               fs::absolute(choice.substr(equals + 1)).string());
+  }
+  report.deterministic = options_.deterministic;
+  report.asked_march = options_.march;
   report.threads = threads_;
   report.sandbox = name_of(tier_);
   fill_machine(machine_, report);
@@ -189,10 +214,17 @@ std::optional<Failure> JudgingSession::symbol_gate(const Build& build) const {
 Step<Build> JudgingSession::build(const Candidate& candidate, const BoundTask& task) {
   progress_->stage("compiling");
   auto timer = stopwatch_.measure("build");
-  BuildOptions options{tier_, options_.march, options_.use_build_cache, options_.allow_libraries};
-  auto built = build_candidate(candidate, platform_, task, machine_, options);
+  auto built = build_candidate(candidate, platform_, task, machine_, build_options());
   if (built && built->has_value() && !(*built)->from_cache) stopwatch_.add("compiler", (*built)->seconds);
   return built;
+}
+
+void JudgingSession::locate(Failure& failure, const Candidate& candidate, const Build& build,
+                            const BoundTask& task) const {
+  auto* crash = std::get_if<Crash>(&failure);
+  if (!crash || crash->frames.empty()) return;
+  auto places = source_places(crash->frames, candidate, build, platform_, task, machine_, build_options());
+  if (places) crash->where = to_text(*places);  // else the offsets stand
 }
 
 milliseconds JudgingSession::call_limit(const BoundTask& task) const {
@@ -206,6 +238,7 @@ milliseconds JudgingSession::call_limit(const BoundTask& task) const {
 ContenderSpec JudgingSession::limited(ContenderSpec spec, const BoundTask& task) const {
   std::size_t tensors = 0;
   for (const BoundArgument& argument : task.arguments) tensors += argument.bytes();
+  spec.stop = stop_;
   spec.threads = threads_;
   spec.cpus = machine_.cpus;
   spec.limits.wall = std::chrono::hours(1);  // each call has its own limit
@@ -287,6 +320,7 @@ Result<void> JudgingSession::judge_generality(const Candidate& candidate, EvalRe
     }
     verdict.oracle_seconds += other.oracle_seconds;
     if (other.failed()) {
+      if (built) locate(*other.failure, candidate, *built, task);
       std::string dims;
       for (const auto& [name, value] : task.shape_case.dims)
         dims += fmt::format("{}{}={}", dims.empty() ? "" : " ", name, value);
@@ -321,6 +355,20 @@ Result<RooflinePosition> JudgingSession::roofline(const BoundTask& task, double 
   return roofline_position(task, machine_, *peaks_, ns, options_.cold);
 }
 
+Result<double> JudgingSession::model(const Candidate& candidate, const Build& build,
+                                     const BoundTask& task) const {
+  ProfileInput input;
+  input.task = &task;
+  input.platform = &platform_;
+  input.machine = &machine_;
+  input.candidate = &candidate;
+  input.build = &build;
+  input.tier = tier_;
+  input.threads = threads_;
+  input.allow_libraries = options_.allow_libraries;
+  return modelled_ns(input, *platform_.model);
+}
+
 TimingOptions JudgingSession::timing(const JudgeContext& context) const {
   TimingOptions timing;
   timing.cold = options_.cold;
@@ -343,7 +391,7 @@ Result<void> JudgingSession::time(std::size_t index, const JudgeContext& context
     for (const Rival& rival : *all)
       if (!request.fastest_baseline_only || cases_[index].fastest.empty() ||
           rival.name == cases_[index].fastest)
-        rivals.push_back(rival);
+        rivals.push_back(rival), rivals.back().spec.stop = stop_;
     report.absent_baselines.insert(report.absent_baselines.end(), cases_[index].absent.begin(),
                                    cases_[index].absent.end());
     report.notes.insert(report.notes.end(), cases_[index].notes.begin(), cases_[index].notes.end());
@@ -363,6 +411,7 @@ Result<void> JudgingSession::time(std::size_t index, const JudgeContext& context
   TimedOptions options;
   options.seed = random_seed();
   options.hopeless = request.hopeless;
+  options.echo = &echo_;
   options.timing = this->timing(context);
   options.timing.seconds = request.seconds;
   if (request.rounds > 0) options.timing.min_rounds = options.timing.max_rounds = request.rounds;
@@ -389,7 +438,10 @@ void JudgingSession::finish_report(Judgement& judgement) {
     if (outcome.build) fill_build(*outcome.build, report);
     if (outcome.times && !outcome.verdict.failed()) fill_times(*outcome.times, report);
     if (outcome.roofline) fill_profile(*outcome.roofline, report);
+    if (outcome.modelled_ns) fill_modelled(*outcome.modelled_ns, *platform_.model, report);
   }
+  if (modelled())
+    report.time_absent_reason = "programs for this platform are ranked by a model: verified, not timed";
   fill_summary(task_, report);
   if (report.passed() && !report.check_only && !judgement.cases.empty())
     for (std::size_t i = 0; i < judgement.cases.front().incumbents.size(); ++i)

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,7 @@ struct CaseOutcome {
   std::optional<TimedFindings> times;  // baselines only
   std::vector<RivalTimes> incumbents;  // by JudgeRequest::incumbents
   std::optional<RooflinePosition> roofline;
+  std::optional<double> modelled_ns;  // on a platform whose objective is a model
 };
 
 struct Judgement {
@@ -105,6 +107,14 @@ class JudgingSession {
   Result<NativeProgram> stage(std::string name, const Build& build, const BoundTask& task) const;
   Result<JudgeContext> context(const BoundTask& task, bool fresh_inputs = false);
   std::optional<Failure> symbol_gate(const Build& build) const;
+  // Finds where in the source a crash happened, so that who mends it need not guess.
+  void locate(Failure& failure, const Candidate& candidate, const Build& build, const BoundTask& task) const;
+  // From now on programs end at once when this is requested, and the step under way is an Error. The default
+  // token never is.
+  void obey(std::stop_token stop) { stop_ = std::move(stop); }
+  // Whether programs are ranked by the platform's cost model instead of the clock.
+  bool modelled() const { return platform_.model.has_value(); }
+  Result<double> model(const Candidate& candidate, const Build& build, const BoundTask& task) const;
   // Found, checked and kept when first asked for.
   Result<const std::vector<Rival>*> baselines(std::size_t index, const JudgeContext& context);
   // Which baseline is the fastest, when it was measured elsewhere: for JudgeRequest::fastest_baseline_only.
@@ -136,11 +146,15 @@ class JudgingSession {
   Result<Rival> user_rival(const std::string& name, const std::string& file, const BoundTask& task,
                            const JudgeContext& context);
   ContenderSpec limited(ContenderSpec spec, const BoundTask& task) const;
+  BuildOptions build_options() const {
+    return {tier_, options_.march, options_.use_build_cache, options_.allow_libraries};
+  }
   std::chrono::milliseconds call_limit(const BoundTask& task) const;
   void finish_report(Judgement& judgement);
 
   const SessionOptions options_;
   Progress* progress_;
+  std::stop_token stop_;
   Stopwatch stopwatch_;  // of the judgement under way; the first one's includes opening
   std::optional<Store> store_;
   std::optional<FileCache> oracle_cache_;
@@ -155,6 +169,7 @@ class JudgingSession {
   std::vector<ShapeState> cases_;
   TempDir work_;                              // graph files of the baselines
   std::vector<NativeProgram> user_programs_;  // staged files of --baseline NAME=FILE
+  std::unique_ptr<Contender> echo_;           // kept from one judging to the next: TimedOptions::echo
 };
 
 }  // namespace kforge

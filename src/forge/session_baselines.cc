@@ -17,7 +17,8 @@ Result<Rival> JudgingSession::user_rival(const std::string& name, const std::str
                                          const BoundTask& task, const JudgeContext& context) {
   KF_TRY(auto source, read_candidate(file, platform_.files));
   if (!source) return fail("--baseline {}: {}", name, reason_text(source.error()));
-  BuildOptions options{tier_, options_.march, options_.use_build_cache, true};
+  BuildOptions options = build_options();
+  options.allow_libraries = true;
   KF_TRY(auto built, build_candidate(*source, platform_, task, machine_, options));
   if (!built) return fail("--baseline {}: {}", name, reason_text(built.error()));
   KF_TRY(NativeProgram program, stage(name, *built, task));

@@ -32,15 +32,13 @@ struct Pointed {
 };
 
 Pointed pointed_at(std::string_view message, const Candidate& program) {
-  if (message.find("error") == std::string_view::npos) return {};
   for (const SourceFile& file : program.files) {
     std::size_t at = message.find(file.name + ":");
     if (at == std::string_view::npos) continue;
     std::string_view rest = message.substr(at + file.name.size() + 1);
     int line = 0;
     auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), line);
-    if (error == std::errc() && end != rest.data() + rest.size() && *end == ':' && line > 0)
-      return {&file, line};
+    if (error == std::errc() && line > 0) return {&file, line};
   }
   return {};
 }
@@ -57,11 +55,11 @@ std::string numbered(const SourceFile& file, int line, int around) {
 }
 
 // The source around the first few places the messages name, each place once.
-std::string source_lines(std::string_view log, const Candidate& program) {
+std::string source_lines(const std::vector<std::string_view>& messages, const Candidate& program) {
   constexpr int kPlaces = 4, kAround = 2;
   std::set<std::pair<std::string, int>> shown;
   std::string text;
-  for (std::string_view message : lines_of(log)) {
+  for (std::string_view message : messages) {
     if (static_cast<int>(shown.size()) >= kPlaces) break;
     Pointed at = pointed_at(message, program);
     if (!at.file || !shown.emplace(at.file->name, at.line).second) continue;
@@ -75,9 +73,24 @@ std::string compile_feedback(const Attempt& attempt, std::size_t limit) {
   std::string log = clean_text(attempt.reason);
   std::string text = fmt::format("It does not compile. The compiler's messages, the first one first:\n{}",
                                  fenced(shorten(log, limit * 2 / 3)));
-  std::string lines = source_lines(log, attempt.program);
+  std::vector<std::string_view> errors = lines_of(log);
+  std::erase_if(errors, [](std::string_view line) { return line.find("error") == line.npos; });
+  std::string lines = source_lines(errors, attempt.program);
   if (!lines.empty()) text += fmt::format("The lines they point at:\n{}", fenced(shorten(lines, limit / 3)));
   return text + "Correct the first error first; later ones often follow from it.\n";
+}
+
+// The signal and what it means, then the lines its frames are in: "... (kernel.cc:12), called from ...".
+std::string crash_feedback(const Attempt& attempt, std::size_t limit) {
+  std::string reason = clean_text(attempt.reason);
+  std::string text = fmt::format("It crashed:\n{}", fenced(shorten(reason, limit / 2)));
+  std::string_view rest = std::string_view(reason).substr(0, reason.find('\n'));  // not what it printed
+  std::vector<std::string_view> frames;
+  for (std::size_t bracket; (bracket = rest.find('(')) != rest.npos; rest.remove_prefix(bracket + 1))
+    frames.push_back(rest.substr(bracket + 1, rest.find(')', bracket) - bracket - 1));
+  std::string lines = source_lines(frames, attempt.program);
+  if (!lines.empty()) text += fmt::format("There:\n{}", fenced(shorten(lines, limit / 2)));
+  return text;
 }
 
 std::string number_text(const json& value) {
@@ -173,9 +186,7 @@ std::string failure_feedback(const Attempt& attempt, std::size_t limit_bytes) {
     return fmt::format("No program could be taken from the reply:\n{}",
                        fenced(shorten(clean_text(attempt.reason), room)));
   if (outcome == "compile_error") return compile_feedback(attempt, room);
-  if (outcome == "crash")
-    return fmt::format("It crashed:\n{}{}", fenced(shorten(clean_text(attempt.reason), room / 2)),
-                       evidence_text(attempt.evidence, room / 2));
+  if (outcome == "crash") return crash_feedback(attempt, room);
   if (outcome == "timeout")
     return fmt::format(
         "It took too long: {}\nLook for an endless loop or a deadlock between threads first, then for work "

@@ -70,6 +70,10 @@ TEST(Feedback, CrashTimeoutAndNoProgram) {
       failure_feedback(attempt(
           "crash", "SIGSEGV during a check call: touched memory past the end of y at kernel.so+0x1139")),
       HasSubstr("past the end of y at kernel.so+0x1139"));
+  Attempt located = attempt(
+      "crash", "SIGSEGV during a call: used a null pointer (address 0x8) in row(int) (kernel.cc:2)\nprinted");
+  located.program.files = {{"kernel.cc", "// one\n*(int*)8 = 1;\n// three\n"}};
+  EXPECT_THAT(failure_feedback(located), HasSubstr(">    2 | *(int*)8 = 1;"));
   EXPECT_THAT(failure_feedback(attempt("timeout", "a check call took longer than 10 s")),
               HasSubstr("deadlock"));
   EXPECT_THAT(failure_feedback(attempt("no_program", "The reply has no fenced block")),

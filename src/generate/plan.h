@@ -31,12 +31,13 @@ struct Attempt {
   int number = 0;
   int parent = -1;  // attempt it was derived from; -1: none
   Pass pass = Pass::kFunctional;
-  std::string change;                                     // one line: what was done
-  Candidate program;                                      // empty files: no program came
-  std::string outcome;                                    // "passed", "compile_error", ...
-  std::string gate, reason;                               // when not passed
-  std::string evidence;                                   // JSON of the refusal, may be empty
-  std::optional<double> time_ns;                          // when passed and timed
+  std::string change;                 // one line: what was done
+  Candidate program;                  // empty files: no program came
+  std::string outcome;                // "passed", "compile_error", ...
+  std::string gate, reason;           // when not passed
+  std::string evidence;               // JSON of the refusal, may be empty
+  std::optional<double> time_ns;      // when passed and timed
+  std::optional<double> modelled_ns;  // by the platform's cost model, where nothing is timed
   std::optional<double> speedup, speedup_lo, speedup_hi;  // over the fastest baseline
   bool accepted = false;                                  // became the best
   std::optional<Advice> advice;                           // it was made on

@@ -53,6 +53,7 @@ std::string result_text(const Attempt& attempt) {
   }
   std::string text = "correct";
   if (attempt.time_ns) text += ", " + time_text(*attempt.time_ns);
+  if (attempt.modelled_ns) text += ", modelled " + time_text(*attempt.modelled_ns);
   if (attempt.speedup) text += ", " + speedup_text(attempt);
   if (attempt.gain) text += fmt::format(", {:.3g}x its parent", *attempt.gain);
   return text + (attempt.accepted ? ", kept as best" : "");

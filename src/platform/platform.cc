@@ -76,13 +76,11 @@ void read_sandbox(TomlSection section, Platform::Sandbox& sandbox) {
   section.finish();
 }
 
-Profiler read_profiler(TomlSection section) {
-  Profiler profiler{section.text("name", true), section.texts("argv"),
-                    section.one_of("gives", {"facts", "text", "picture"}, ""), section.text("parser")};
-  profiler.when = section.one_of("when", {"always", "asked"}, "always");
+// What profilers and the cost model have in common: a command, and the program it is run on.
+void read_command(TomlSection& section, const char* what, Profiler& profiler) {
+  profiler.name = section.text("name", true);
+  profiler.argv = section.texts("argv");
   profiler.runs = section.one_of("runs", {"tool", "kernel", "attach", "window"}, "tool");
-  profiler.after = section.text("after");
-  profiler.product = section.text("product");
   profiler.march = section.text("march");
   profiler.build_flags = section.texts("build_flags");
   profiler.threads = static_cast<int>(section.number("threads", 0, 0, 1024));
@@ -92,16 +90,37 @@ Profiler read_profiler(TomlSection section) {
   if (!profiler.after.empty()) known.push_back(profiler.after);
   for (const std::string& argument : profiler.argv) {
     auto names = variables_in(argument);
-    if (!names) section.mistake("argv", "'profiler.argv': " + names.error().message);
+    if (!names) section.mistake("argv", fmt::format("'{}.argv': {}", what, names.error().message));
     for (const std::string& name : names.value_or(std::vector<std::string>()))
       if (std::ranges::find(known, name) == known.end())
-        section.mistake("argv", fmt::format("'profiler.argv': unknown variable ${{{}}}{}", name,
+        section.mistake("argv", fmt::format("'{}.argv': unknown variable ${{{}}}{}", what, name,
                                             did_you_mean(name, known)));
   }
+}
+
+Profiler read_profiler(TomlSection section) {
+  Profiler profiler;
+  profiler.gives = section.one_of("gives", {"facts", "text", "picture"}, "");
+  profiler.parser = section.text("parser");
+  profiler.when = section.one_of("when", {"always", "asked"}, "always");
+  profiler.after = section.text("after");
+  profiler.product = section.text("product");
+  read_command(section, "profiler", profiler);
   if (profiler.product.find('/') != std::string::npos)
     section.mistake("product", "'profiler.product' is a plain file name");
   section.finish();
   return profiler;
+}
+
+CostModel read_model(TomlSection section) {
+  CostModel model;
+  model.version = section.text("version", true);
+  read_command(section, "model", model.command);
+  if (model.command.argv.empty()) section.mistake("argv", "'model.argv' is missing or empty");
+  if (model.command.runs != "tool" && model.command.runs != "kernel")
+    section.mistake("runs", "'model.runs' is \"tool\" or \"kernel\"");
+  section.finish();
+  return model;
 }
 
 // Words separated by white space; '#' starts a comment.
@@ -147,6 +166,8 @@ Result<void> fill(Platform& platform, TomlSection& top) {
   read_probe(top.section("probe"), platform.probe);
   read_sandbox(top.section("sandbox"), platform.sandbox);
   platform.peaks = top.number_map("peaks");
+  if (platform.objective == "model" && platform.kind == "native")
+    platform.model = read_model(top.section("model"));
   for (TomlSection& row : top.sections("profiler")) platform.profilers.push_back(read_profiler(row));
   KF_TRY_VOID(read_symbols(top.section("symbols"), platform));
   top.finish();

@@ -45,6 +45,12 @@ struct Profiler {
   std::string remedy;  // what to install
 };
 
+// Ranks programs where nothing can be timed: a command that prints "modelled_ns NUMBER", run like a profiler.
+struct CostModel {
+  std::string version;  // results of two versions are not compared
+  Profiler command;     // its name is the model's
+};
+
 struct Platform {
   std::string name;
   std::filesystem::path folder;
@@ -78,6 +84,7 @@ struct Platform {
   } sandbox;
   std::map<std::string, double> peaks;  // given peaks; empty: measured
   std::vector<Profiler> profilers;
+  std::optional<CostModel> model;            // with objective "model"
   std::vector<std::string> allowed_imports;  // patterns of symbols a native candidate may import (glob.h)
   std::vector<std::string> library_imports;  // further ones with --allow-libraries
   std::vector<std::string> allowed_needed;   // shared libraries its file may name, patterns

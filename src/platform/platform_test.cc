@@ -180,6 +180,24 @@ imports_file = "names.txt"
   EXPECT_TRUE(probe_platform(*full).ready);
 }
 
+TEST_F(PlatformTest, AModelRanksWhereNothingIsTimed) {
+  std::string modelled = std::string("objective = \"model\"\n") + kSmallest;
+  std::string model = "[model]\nname = \"cycles\"\nversion = \"2\"\nargv = [\"count\", \"${artefact}\"]\n";
+  auto platform = load(modelled + model);
+  ASSERT_TRUE(platform) << platform.error().text();
+  ASSERT_TRUE(platform->model);
+  EXPECT_EQ(platform->model->command.name, "cycles");
+  EXPECT_EQ(platform->model->version, "2");
+  EXPECT_EQ(platform->model->command.runs, "tool");
+  EXPECT_THAT(error(modelled), HasSubstr("'model.version' is missing"));
+  EXPECT_THAT(error(modelled + "[model]\nname = \"x\"\nversion = \"1\"\n"),
+              HasSubstr("'model.argv' is missing"));
+  EXPECT_THAT(error(modelled + model + "runs = \"window\"\n"), HasSubstr("'model.runs' is"));
+  EXPECT_THAT(error(modelled + "[model]\nname = \"x\"\nversion = \"1\"\nargv = [\"${artfact}\"]\n"),
+              HasSubstr("did you mean 'artefact'?"));
+  EXPECT_FALSE(load(kSmallest)->model);
+}
+
 TEST_F(PlatformTest, MistakesAreNamedWithTheirLine) {
   std::string good = kSmallest;
   auto with = [&](const std::string& from, const std::string& to) {

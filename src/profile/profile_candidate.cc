@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 #include "build/choices.h"
@@ -16,6 +17,12 @@ namespace {
 
 constexpr const char* kNeedsHotLoop = "no hot loop without calls was found";
 
+// The last thing a command complained about.
+std::string_view printable_end(std::string_view text) {
+  while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+  return text.substr(text.rfind('\n') + 1);
+}
+
 class Profiling {
  public:
   explicit Profiling(const ProfileInput& input) : input_(input) { findings_.input = &input; }
@@ -28,6 +35,8 @@ class Profiling {
     }
     return std::move(findings_.profile);
   }
+
+  Result<Said> run_model(const Profiler& command) { return run_command_of(command); }
 
  private:
   bool wanted(const Profiler& profiler) const {
@@ -202,6 +211,33 @@ class Profiling {
 Profile profile_candidate(const ProfileInput& input) {
   KF_CHECK(input.platform, "a profile needs a platform");
   return Profiling(input).run();
+}
+
+Result<double> parse_modelled_ns(std::string_view text) {
+  std::optional<double> found;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (!line.starts_with("modelled_ns ")) continue;
+    if (found) return fail("the cost model printed more than one figure");
+    line.remove_prefix(12);
+    double ns = 0;
+    auto [end, problem] = std::from_chars(line.data(), line.data() + line.size(), ns);
+    if (problem != std::errc() || end != line.data() + line.size() || !(ns > 0 && ns < 1e18))
+      return fail("the cost model printed '{}', which is no time", single_line(line, 60));
+    found = ns;
+  }
+  if (!found) return fail("the cost model printed no line 'modelled_ns NUMBER'");
+  return *found;
+}
+
+Result<double> modelled_ns(const ProfileInput& input, const CostModel& model) {
+  KF_CHECK(input.platform, "a cost model needs a platform");
+  KF_TRY(Said said, Profiling(input).run_model(model.command));
+  auto ns = parse_modelled_ns(said.out);
+  if (ns) return ns;
+  std::string words = single_line(printable_end(said.err), 200);
+  return fail("{}{}", ns.error().message, words.empty() ? "" : ": " + words);
 }
 
 }  // namespace kforge

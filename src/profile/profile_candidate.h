@@ -51,4 +51,10 @@ std::string hot_loop_of(const Profile& profile, std::size_t limit_bytes = 4'000)
 // nullptr when there is no such fact; the last one when several profilers say it.
 const Fact* find_fact(const Profile& profile, std::string_view name);
 
+// The time the platform's cost model gives the program. An Error says why there is none: the command is
+// missing, failed, took too long, or did not print exactly one line "modelled_ns NUMBER".
+Result<double> modelled_ns(const ProfileInput& input, const CostModel& model);
+// The figure in what the command printed.
+Result<double> parse_modelled_ns(std::string_view text);
+
 }  // namespace kforge

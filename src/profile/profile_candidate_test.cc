@@ -16,7 +16,8 @@ constexpr std::string_view kToml =
     "description = \"t\"\n[shapes]\nbench = { N = 200000 }\nsmall = { N = 64 }\nodd = { N = 61 }\n";
 constexpr std::string_view kGraph = "g (float[N] x) => (float[N] y) { z = Exp (x) y = Add (z, x) }";
 
-// One thread each: on a busy machine the samples would find several waiting for each other instead of working.
+// One thread each: on a busy machine the samples would find several waiting for each other instead of
+// working.
 const char* kScalar = R"(#include "task.h"
 extern "C" void kernel(const float* x, float* y) {
 #pragma omp parallel for num_threads(1)
@@ -96,6 +97,14 @@ TEST_F(ProfilersTest, AScalarLoopWithLibraryCalls) {
   std::string summary = profile_summary(found);
   EXPECT_THAT(summary, HasSubstr("kernel.cc:"));
   EXPECT_THAT(hot_loop_of(found), HasSubstr("call"));
+}
+
+TEST(ModelledTime, IsTheOneLineThatSaysSo) {
+  EXPECT_EQ(*parse_modelled_ns("hello\nmodelled_ns 12.5\nbye\n"), 12.5);
+  for (const char* bad :
+       {"", "modelled_ns", "modelled_ns x", "modelled_ns -1", "modelled_ns 0", "modelled_ns 1e99",
+        "modelled_ns 1\nmodelled_ns 2\n", "modelled_ns 1 2", " modelled_ns 1"})
+    EXPECT_FALSE(parse_modelled_ns(bad)) << bad;
 }
 
 TEST_F(ProfilersTest, AVectorLoop) {

@@ -6,6 +6,7 @@ namespace kforge {
 
 double worth(const Attempt& attempt) {
   if (attempt.speedup) return *attempt.speedup;
+  if (attempt.modelled_ns) return 1e9 / *attempt.modelled_ns;
   return attempt.time_ns && *attempt.time_ns > 0 ? 1e9 / *attempt.time_ns : 0;
 }
 

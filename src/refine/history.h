@@ -41,7 +41,7 @@ struct History {
 };
 
 // The figure by which verified attempts are ranked: larger is faster. Over the fastest baseline where there
-// is one.
+// is one; by the cost model where nothing is timed (a run has the one or the other).
 double worth(const Attempt& attempt);
 
 }  // namespace kforge

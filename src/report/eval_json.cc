@@ -2,7 +2,7 @@
 #include <charconv>
 
 #include "report/eval_report.h"
-#include "report/json_reader.h"
+#include "report/json_parts.h"
 
 namespace kforge {
 namespace {
@@ -22,32 +22,11 @@ std::string embedded_text(const JsonReader& reader, const char* key) {
   return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
-Json null_when_empty(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-template <class T, class F>
-Json optional_json(const std::optional<T>& value, F&& convert) {
-  return value ? convert(*value) : Json(nullptr);
-}
-
-template <class T, class F>
-Json array_json(const std::vector<T>& values, F&& convert) {
-  Json array = Json::array();
-  for (const T& value : values) array.push_back(convert(value));
-  return array;
-}
-
 Json time_json(const TimeInterval& time) {
   return {{"median", time.median}, {"lo", time.lo}, {"hi", time.hi}};
 }
 TimeInterval read_time(const JsonReader& r) {
   return {r.get<double>("median"), r.get<double>("lo"), r.get<double>("hi")};
-}
-
-Json speedup_json(const Speedup& s) {
-  return {{"value", s.value}, {"lo", s.lo}, {"hi", s.hi}, {"against", s.against}};
-}
-Speedup read_speedup(const JsonReader& r) {
-  return {r.get<double>("value"), r.get<double>("lo"), r.get<double>("hi"), r.get<std::string>("against")};
 }
 
 Json baseline_json(const BaselineResult& baseline) {
@@ -69,7 +48,8 @@ Json case_json(const ShapeResult& shape) {
   return {{"dims", shape.dims},
           {"weight", shape.weight},
           {"time_ns", optional_json(shape.time_ns, time_json)},
-          {"speedup", optional_json(shape.speedup, speedup_json)}};
+          {"speedup", optional_json(shape.speedup, speedup_json)},
+          {"modelled_ns", or_null(shape.modelled_ns)}};
 }
 ShapeResult read_case(const JsonReader& r) {
   ShapeResult shape;
@@ -79,6 +59,7 @@ ShapeResult read_case(const JsonReader& r) {
   shape.weight = r.get_or("weight", 1.0);
   shape.time_ns = r.optional("time_ns", read_time);
   shape.speedup = r.optional("speedup", read_speedup);
+  if (double ns = r.get_or("modelled_ns", 0.0); ns > 0) shape.modelled_ns = ns;
   return shape;
 }
 
@@ -155,6 +136,9 @@ std::string to_json(const EvalReport& report, bool with_samples) {
   json["evidence"] = embedded(report.evidence);
   json["time_ns"] = optional_json(report.time_ns, time_json);
   json["time_absent_reason"] = null_when_empty(report.time_absent_reason);
+  json["modelled"] = optional_json(report.modelled, [](const Modelled& m) {
+    return Json{{"ns", m.ns}, {"model", m.model}};
+  });
   json["speedup"] = optional_json(report.speedup, speedup_json);
   json["baselines"] = array_json(report.baselines, baseline_json);
   json["absent_baselines"] = array_json(report.absent_baselines, [](const AbsentBaselineNote& note) {
@@ -164,9 +148,7 @@ std::string to_json(const EvalReport& report, bool with_samples) {
   json["arithmetic"] = null_when_empty(report.arithmetic);
   json["error"] = optional_json(report.error, error_json);
   json["kernelbench"] = optional_json(report.kernelbench, kernelbench_json);
-  json["roofline"] = optional_json(report.roofline, [](const Roofline& r) {
-    return Json{{"bound", r.bound}, {"fraction", r.fraction}};
-  });
+  json["roofline"] = optional_json(report.roofline, roofline_json);
   json["achieved"] = optional_json(report.achieved, [](const Achieved& a) {
     return Json{{"gflops", a.gflops}, {"gbytes_s", a.gbytes_s}};
   });
@@ -187,6 +169,9 @@ std::string to_json(const EvalReport& report, bool with_samples) {
   json["general"] = report.general;
   json["libraries_allowed"] = report.libraries_allowed;
   json["check_only"] = report.check_only;
+  json["asked"] = {{"baselines", report.asked_baselines},
+                   {"deterministic", report.deterministic},
+                   {"march", null_when_empty(report.asked_march)}};
   json["flags"] = report.flags;
   json["gates"] = array_json(report.gates, gate_json);
   json["cases"] = array_json(report.cases, case_json);
@@ -198,8 +183,7 @@ std::string to_json(const EvalReport& report, bool with_samples) {
   json["advice"] = report.advice;
   json["seeds"] = array_json(report.seeds, seed_json);
   if (with_samples) json["samples"] = array_json(report.samples, samples_json);
-  // Compilers and candidates print what they like: bytes that are no UTF-8 are replaced, never an exception.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return dump(json, 2);
 }
 
 Result<EvalReport> eval_report_from_json(std::string_view text) {
@@ -228,6 +212,9 @@ Result<EvalReport> eval_report_from_json(std::string_view text) {
   report.evidence = embedded_text(r, "evidence");
   report.time_ns = r.optional("time_ns", read_time);
   report.time_absent_reason = r.get_or<std::string>("time_absent_reason", "");
+  report.modelled = r.optional("modelled", [](const JsonReader& m) {
+    return Modelled{m.get<double>("ns"), m.get_or<std::string>("model", "")};
+  });
   report.speedup = r.optional("speedup", read_speedup);
   r.each("baselines", [&](const JsonReader& b) { report.baselines.push_back(read_baseline(b)); });
   r.each("absent_baselines", [&](const JsonReader& b) {
@@ -244,9 +231,7 @@ Result<EvalReport> eval_report_from_json(std::string_view text) {
     return KernelBenchCriterion{k.get<bool>("passed"), k.get_or("max_abs", 0.0), k.get_or("tolerance", 0.0),
                                 k.get_or<std::string>("what", "")};
   });
-  report.roofline = r.optional("roofline", [](const JsonReader& f) {
-    return Roofline{f.get<std::string>("bound"), f.get<double>("fraction")};
-  });
+  report.roofline = r.optional("roofline", read_roofline);
   report.achieved = r.optional("achieved", [](const JsonReader& a) {
     return Achieved{a.get<double>("gflops"), a.get<double>("gbytes_s")};
   });
@@ -268,6 +253,12 @@ Result<EvalReport> eval_report_from_json(std::string_view text) {
   report.general = r.get<bool>("general");
   report.libraries_allowed = r.get_or("libraries_allowed", false);
   report.check_only = r.get_or("check_only", false);
+  r.optional("asked", [&](const JsonReader& asked) {
+    report.asked_baselines = asked.texts("baselines");
+    report.deterministic = asked.get_or("deterministic", false);
+    report.asked_march = asked.get_or<std::string>("march", "");
+    return true;
+  });
   report.flags = r.texts("flags");
   r.each("gates", [&](const JsonReader& g) { report.gates.push_back(read_gate(g)); });
   r.each("cases", [&](const JsonReader& c) { report.cases.push_back(read_case(c)); });

@@ -37,8 +37,17 @@ TEST(EvalJson, EvidenceIsJsonNotText) {
   EXPECT_TRUE(document["speedup"].is_null());
 }
 
+TEST(EvalJson, AModelledFigureIsNoTime) {
+  json document = json::parse(to_json(modelled_report()));
+  EXPECT_EQ(document["modelled"]["ns"], 7.5e5);
+  EXPECT_EQ(document["modelled"]["model"], "cycles 2");
+  EXPECT_TRUE(document["time_ns"].is_null());
+  EXPECT_TRUE(document["speedup"].is_null());
+  EXPECT_TRUE(json::parse(to_json(passed_report()))["modelled"].is_null());
+}
+
 TEST(EvalJson, ReadsBackWhatItWrote) {
-  for (const EvalReport& report : {passed_report(), refused_report(), EvalReport{}}) {
+  for (const EvalReport& report : {passed_report(), modelled_report(), refused_report(), EvalReport{}}) {
     std::string text = to_json(report, true);
     auto back = eval_report_from_json(text);
     ASSERT_TRUE(back) << back.error().text();

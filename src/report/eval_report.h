@@ -67,12 +67,20 @@ struct KernelBenchCriterion {
   std::string what;  // "allclose(atol=1e-4, rtol=1e-4), 5 random inputs"
 };
 
+// What the platform's cost model says of a program that cannot be timed: it ranks, and is never a time or a
+// speedup.
+struct Modelled {
+  double ns = 0;
+  std::string model;  // name and version
+};
+
 // One shape of a weighted list; a plain shape set has exactly one.
 struct ShapeResult {
   std::map<std::string, std::int64_t> dims;
   double weight = 1;
   std::optional<TimeInterval> time_ns;
   std::optional<Speedup> speedup;
+  std::optional<double> modelled_ns;
 };
 
 // Stored after the fact: a seed never leaves the trusted side while a candidate runs.
@@ -108,6 +116,10 @@ struct EvalReport {
   bool general = false;  // claims any shape (and was judged so)
   bool libraries_allowed = false;
   bool check_only = false;  // --check: value gates only, nothing timed
+  // What was asked for beyond that, so that `recheck` can ask for the same.
+  std::vector<std::string> asked_baselines;  // --baseline; empty: every one present
+  bool deterministic = false;                // --deterministic
+  std::string asked_march;                   // --march; empty: the best that runs here
 
   // Verdict.
   std::string outcome;             // "passed", or outcome_name() of the failure
@@ -121,7 +133,8 @@ struct EvalReport {
 
   // Time. Empty when not passed or with --check.
   std::optional<TimeInterval> time_ns;
-  std::string time_absent_reason;  // why time_ns is empty, where it is not obvious
+  std::string time_absent_reason;    // why time_ns is empty, where it is not obvious
+  std::optional<Modelled> modelled;  // on a platform whose objective is a model; time_ns is then empty
   std::vector<BaselineResult> baselines;
   std::vector<AbsentBaselineNote> absent_baselines;
   std::optional<Speedup> speedup;  // against the fastest baseline present

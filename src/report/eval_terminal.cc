@@ -128,6 +128,9 @@ class Screen {
                                : ", the only baseline present");
       if (s.lo <= 1 && s.hi >= 1) row("", "the interval holds 1: no difference was shown");
     }
+    if (report_.modelled)
+      row("modelled", fmt::format("{}  by {}: ranks programs, is no time",
+                                  readable_time(report_.modelled->ns), printable(report_.modelled->model)));
     if (report_.time_ns) {
       row("time",
           fmt::format("{}  {} per call, {} cache, {} thread{}{}", readable_time(report_.time_ns->median),
@@ -145,6 +148,7 @@ class Screen {
       for (const ShapeResult& shape : report_.cases) {
         std::string text;
         for (const auto& [name, size] : shape.dims) text += fmt::format("{}={} ", name, size);
+        if (shape.modelled_ns) text += " modelled " + readable_time(*shape.modelled_ns);
         if (shape.time_ns) text += " " + readable_time(shape.time_ns->median);
         if (shape.speedup) text += "  " + speedup_text(*shape.speedup);
         row("", text);

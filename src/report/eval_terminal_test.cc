@@ -92,5 +92,13 @@ TEST(EvalTerminal, SaysThatThereWasNoSandbox) {
   EXPECT_THAT(to_terminal(report, {}), HasSubstr("without a sandbox"));
 }
 
+TEST(EvalTerminal, AModelledFigureIsNamedAsSuch) {
+  std::string text = to_terminal(modelled_report(), {});
+  EXPECT_THAT(text, HasSubstr("modelled"));
+  EXPECT_THAT(text, HasSubstr("by cycles 2: ranks programs, is no time"));
+  EXPECT_THAT(text, HasSubstr("not timed"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("speedup ")));
+}
+
 }  // namespace
 }  // namespace kforge

@@ -58,6 +58,11 @@ class JsonReader {
       if (element.is_string()) all.push_back(element.get<std::string>());
     return all;
   }
+  // There and not null.
+  bool has(const char* key) const {
+    auto found = object_.find(key);
+    return found != object_.end() && !found->is_null();
+  }
   const Json& object() const { return object_; }
 
  private:

@@ -32,6 +32,7 @@ struct AttemptReport {
   std::optional<double> time_ns;      // as seen during the search: guides it, is never a result
   std::optional<Speedup> speedup;     // over the fastest baseline, likewise
   std::optional<Speedup> over_rival;  // over the program it had to beat
+  std::optional<double> modelled_ns;  // where nothing is timed: what the cost model says
   bool accepted = false;              // became the best
   std::optional<Advice> advice;       // it was made on
   std::string kernel_hash, result_id;

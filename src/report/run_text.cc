@@ -73,7 +73,10 @@ std::string attempt_line(const AttemptReport& a, const Paint& paint, std::size_t
     padded = a.accepted ? paint.good(padded) : padded;
   else if (a.outcome != "slower")
     padded = paint.bad(padded);
-  std::string speed = a.speedup ? interval(*a.speedup) : a.time_ns ? readable_time(*a.time_ns) : "";
+  std::string speed = a.speedup       ? interval(*a.speedup)
+                      : a.time_ns     ? readable_time(*a.time_ns)
+                      : a.modelled_ns ? "modelled " + readable_time(*a.modelled_ns)
+                                      : "";
   std::string head = fmt::format("{:>4}  {:<12}  ", a.number, a.pass);
   std::size_t used = head.size() + 24 + 2 + 22 + 2;
   std::string said = a.outcome == "passed" || a.outcome == "slower" || a.reason.empty() ? a.change : a.reason;
@@ -124,7 +127,11 @@ std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
     text += "  " + paint.good("VERIFIED");
     if (best.speedup)
       text += fmt::format("  {}  over {}", paint.strong(interval(*best.speedup)), best.speedup->against);
+    if (best.modelled) text += ", not timed";
     text += "\n\n";
+    if (best.modelled)
+      text += fmt::format("  modelled   {} by {}: ranks programs, is no time\n",
+                          readable_time(best.modelled->ns), printable(best.modelled->model));
     if (best.time_ns)
       text += fmt::format("  time       {}  [{}, {}] per call, {} cache, {} threads\n",
                           readable_time(best.time_ns->median), readable_time(best.time_ns->lo),
@@ -170,6 +177,24 @@ std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
   return text;
 }
 
+namespace {
+
+std::string speedup_curve(const RunReport& r) {
+  std::string text = "\n## Speedup by attempt\n\n```\n";
+  double most = 0, best = 0;
+  for (const AttemptReport& a : r.attempts)
+    if (a.speedup) most = std::max(most, a.speedup->value);
+  for (const AttemptReport& a : r.attempts) {
+    if (a.speedup && a.accepted) best = a.speedup->value;
+    auto length = most > 0 ? static_cast<std::size_t>(50 * best / most) : 0;
+    text += fmt::format("{:>4} {:<50} {}\n", a.number, std::string(length, '#'),
+                        best > 0 ? fmt::format("{:.2f}x", best) : "");
+  }
+  return text + "```\n";
+}
+
+}  // namespace
+
 std::string to_markdown(const RunReport& r) {
   std::string text = fmt::format("# {} on {}: run {}\n\n", r.task, r.platform, r.id);
   if (r.found()) {
@@ -182,10 +207,16 @@ std::string to_markdown(const RunReport& r) {
     if (algebraic(best)) text += ", algebraic (it does less arithmetic than the graph says)";
     if (best.time_ns)
       text += fmt::format(", {} per call ({} cache)", readable_time(best.time_ns->median), best.cache);
-    text +=
-        ".\nThe figure is from a confirmation run after the search: fresh process, fresh inputs, all "
-        "baselines present.\n\n";
-    text += "| contender | time | speedup of the kernel |\n|---|---|---|\n";
+    if (best.modelled)
+      text += fmt::format(
+          ", modelled {} by {}.\nIt was verified, not timed: a modelled figure ranks programs and is no "
+          "time.\n\n",
+          readable_time(best.modelled->ns), markdown_cell(best.modelled->model));
+    else
+      text +=
+          ".\nThe figure is from a confirmation run after the search: fresh process, fresh inputs, all "
+          "baselines present.\n\n";
+    if (best.time_ns) text += "| contender | time | speedup of the kernel |\n|---|---|---|\n";
     if (best.time_ns) text += fmt::format("| kernel | {} | |\n", readable_time(best.time_ns->median));
     for (const BaselineResult& baseline : best.baselines)
       text += fmt::format("| {} ({}) | {} | {} |\n", baseline.name, markdown_cell(baseline.what),
@@ -202,31 +233,25 @@ std::string to_markdown(const RunReport& r) {
                       markdown_cell(r.analyst), r.strategy, r.attempts.size(), ended_words(r.ended));
   if (std::string cost = cost_text(r.cost); !cost.empty()) text += "Cost: " + cost + ".\n";
   text += "\n## Attempts\n\nFigures of the search guide it; they are not results.\n\n";
-  text +=
-      "| # | from | pass | change | outcome | speedup | over its rival | advice: promised, measured "
-      "|\n|---|---|---|---|---|---|---|---|\n";
+  bool modelled = std::ranges::any_of(r.attempts, [](const auto& a) { return a.modelled_ns.has_value(); });
+  text += fmt::format(
+      "| # | from | pass | change | outcome | {} | over its rival | advice: promised, measured "
+      "|\n|---|---|---|---|---|---|---|---|\n",
+      modelled ? "modelled" : "speedup");
   for (const AttemptReport& a : r.attempts) {
     std::string advice;
     if (a.advice)
       advice = fmt::format("{}: {:.2f}x, {}", markdown_cell(a.advice->tag), a.advice->expected_gain,
                            a.over_rival ? fmt::format("{:.2f}x", a.over_rival->value) : "nothing");
-    text +=
-        fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", a.number,
-                    a.parent < 0 ? "" : std::to_string(a.parent), a.pass, markdown_cell(a.change),
-                    markdown_cell(outcome_text(a)), a.speedup ? fmt::format("{:.2f}x", a.speedup->value) : "",
-                    a.over_rival ? fmt::format("{:.2f}x", a.over_rival->value) : "", advice);
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", a.number,
+                        a.parent < 0 ? "" : std::to_string(a.parent), a.pass, markdown_cell(a.change),
+                        markdown_cell(outcome_text(a)),
+                        a.speedup       ? fmt::format("{:.2f}x", a.speedup->value)
+                        : a.modelled_ns ? readable_time(*a.modelled_ns)
+                                        : "",
+                        a.over_rival ? fmt::format("{:.2f}x", a.over_rival->value) : "", advice);
   }
-  text += "\n## Speedup by attempt\n\n```\n";
-  double most = 0, best = 0;
-  for (const AttemptReport& a : r.attempts)
-    if (a.speedup) most = std::max(most, a.speedup->value);
-  for (const AttemptReport& a : r.attempts) {
-    if (a.speedup && a.accepted) best = a.speedup->value;
-    auto length = most > 0 ? static_cast<std::size_t>(50 * best / most) : 0;
-    text += fmt::format("{:>4} {:<50} {}\n", a.number, std::string(length, '#'),
-                        best > 0 ? fmt::format("{:.2f}x", best) : "");
-  }
-  text += "```\n";
+  if (!modelled) text += speedup_curve(r);
   if (std::string usage = usage_of_kernel(r); !usage.empty())
     text += "\n## Using the kernel\n\n```\n" + usage + "```\n";
   if (!r.notes.empty()) {

@@ -43,6 +43,9 @@ inline EvalReport passed_report() {
   report.bytes = 3e7;
   report.build = BuildFigures{0.34, true, "avx512", {"g++", "-O3"}, ""};
   report.sandbox = "bubblewrap";
+  report.asked_baselines = {"onednn", "mine=/home/me/mine.cc"};
+  report.deterministic = true;
+  report.asked_march = "avx2";
   report.machine = "m1";
   report.machine_text = "Some Processor, 2 threads";
   report.kforge_version = "0.1.0";
@@ -51,6 +54,22 @@ inline EvalReport passed_report() {
   report.seeds = {{"check", 0xfedcba9876543210ull}};
   report.seconds = {{"build", 0.34}, {"total", 5.5}};
   report.samples = {{"candidate", {3.4e6, 3.5e6}}};
+  return report;
+}
+
+// On a platform whose objective is a model.
+inline EvalReport modelled_report() {
+  EvalReport report = passed_report();
+  report.platform = "board";
+  report.time_ns.reset();
+  report.speedup.reset();
+  report.baselines.clear();
+  report.absent_baselines.clear();
+  report.roofline.reset();
+  report.samples.clear();
+  report.cases.front().modelled_ns = 7.5e5;
+  report.modelled = Modelled{7.5e5, "cycles 2"};
+  report.time_absent_reason = "verified, not timed";
   return report;
 }
 

@@ -23,6 +23,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kLastMoments{2'000};  // for a program that has reported a fault or closed its channel
 constexpr milliseconds kExitLimit{5'000};    // for release() and exit handlers
+constexpr milliseconds kStopCheck{100};      // a request to stop is obeyed within that
 
 struct Received {
   KforgeMessage header{};
@@ -106,13 +107,14 @@ Result<void> send_packet(int socket, const KforgeMessage& header, const void* pa
 struct Contender::State {
   std::string name;
   std::vector<std::string> argument_names;
+  std::stop_token stop;
   Fd socket;
   TensorMemory outputs;
   std::unique_ptr<SandboxedProcess> process;
   Usage usage;
 
   // One packet, or nothing when the contender ended or the deadline passed.
-  enum class Wait { kMessage, kEnded, kLate };
+  enum class Wait { kMessage, kEnded, kLate, kStopped };
   Wait receive(Received& received, Clock::time_point deadline);
   Step<Received> exchange(KforgeMessage message, const void* payload, std::span<const int> fds,
                           milliseconds limit, CallTime* time);
@@ -127,10 +129,13 @@ struct Contender::State {
 
 Contender::State::Wait Contender::State::receive(Received& received, Clock::time_point deadline) {
   for (;;) {
+    if (stop.stop_requested()) return Wait::kStopped;
     auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
+    if (stop.stop_possible()) left = std::min(left, kStopCheck);
     pollfd ready{socket.get(), POLLIN, 0};
     int n = ::poll(&ready, 1, static_cast<int>(std::max<long>(left.count(), 0)));
     if (n < 0 && errno == EINTR) continue;
+    if (n == 0 && Clock::now() < deadline) continue;
     if (n == 0) return Wait::kLate;
     char packet[4096];
     ssize_t size = ::recv(socket.get(), packet, sizeof packet, MSG_DONTWAIT | MSG_TRUNC);
@@ -181,6 +186,9 @@ Step<Received> Contender::State::await(std::uint32_t stage, milliseconds limit) 
       process->kill();
       return candidate_failed(
           Timeout{std::string(stage_name(stage)), static_cast<double>(limit.count()) / 1e3});
+    case Wait::kStopped:
+      process->kill();
+      return fail("interrupted");
     case Wait::kMessage:
       break;
   }
@@ -291,6 +299,7 @@ Step<std::unique_ptr<Contender>> Contender::start(const ContenderSpec& spec, con
                                                   const InputMemory& inputs, milliseconds load_limit) {
   auto state = std::make_unique<State>();
   state->name = spec.name;
+  state->stop = spec.stop;
   for (const BoundArgument& argument : task.arguments) state->argument_names.push_back(argument.c_name);
 
   KF_TRY(state->outputs, TensorMemory::create(inputs.layout, KFORGE_ARENA_OUTPUTS, false));

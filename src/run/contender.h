@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct ContenderSpec {
   int threads = 1;
   std::vector<int> cpus;
   SandboxLimits limits;
+  std::stop_token stop;  // ends whatever it computes; the step is then an Error
 };
 
 struct CallTime {

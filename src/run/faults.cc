@@ -49,12 +49,10 @@ std::string place_text(const KforgeFault& fault, const std::vector<std::string>&
   }
 }
 
-std::string frames_text(const KforgeFault& fault) {
-  std::string text;
-  for (std::uint32_t i = 0; i < fault.frame_count && i < 8; ++i)
-    if (fault.frames[i] != 0)
-      text += fmt::format("{}{:#x}", text.empty() ? " at kernel.so+" : " <- +", fault.frames[i]);
-  return text;
+std::vector<std::uint64_t> frames_of(const KforgeFault& fault) {
+  std::vector<std::uint64_t> frames;
+  for (std::uint32_t i = 0; i < fault.frame_count && i < 8; ++i) frames.push_back(fault.frames[i]);
+  return frames;
 }
 
 }  // namespace
@@ -67,9 +65,9 @@ Failure describe_fault(const KforgeFault& fault, const std::vector<std::string>&
                                 syscall_name(fault.syscall), stage),
                     fmt::format("{{\"syscall\":{}}}", fault.syscall)};
   }
-  return Crash{fmt::format("{} during {}: {}{}", signal_name(fault.signal), stage,
-                           place_text(fault, argument_names), frames_text(fault)),
-               printable_tail(stderr_text)};
+  return Crash{
+      fmt::format("{} during {}: {}", signal_name(fault.signal), stage, place_text(fault, argument_names)),
+      printable_tail(stderr_text), frames_of(fault)};
 }
 
 Failure describe_exit(const SandboxExit& exit, std::string_view stage) {

@@ -87,12 +87,15 @@ Result<void> RunRecords::end_call(std::string_view run, const StoredCall& call) 
   return written(update.bind(std::int64_t{call.take}).run());
 }
 
-Result<std::optional<StoredCall>> RunRecords::received(std::string_view run, const CallKey& key) {
+Result<std::optional<StoredCall>> RunRecords::received(std::string_view run, const CallKey& key,
+                                                       std::string_view model) {
   Lock lock(mutex_);
-  KF_TRY(auto query, database_.prepare(std::string(kCallColumns) +
-                                       "WHERE run = ? AND role = ? AND attempt = ? AND ordinal = ? "
-                                       "AND state = 'received' ORDER BY take LIMIT 1"));
+  KF_TRY(auto query,
+         database_.prepare(std::string(kCallColumns) +
+                           "WHERE run = ? AND role = ? AND attempt = ? AND ordinal = ? "
+                           "AND state = 'received' AND (?5 = '' OR model = ?5) ORDER BY take LIMIT 1"));
   bind_key(query, run, key);
+  query.bind(model);
   KF_TRY(bool found, query.step());
   if (!found) {
     KF_TRY(auto update,

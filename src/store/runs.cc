@@ -120,6 +120,12 @@ Result<void> RunRecords::save_plan(std::string_view run, int number, std::string
   return written(insert.bind(run).bind(std::int64_t{number}).bind(plan).run());
 }
 
+Result<void> RunRecords::change_plan(std::string_view run, int number, std::string_view plan) {
+  Lock lock(mutex_);
+  KF_TRY(auto update, database_.prepare("UPDATE attempt SET plan = ? WHERE run = ? AND number = ?"));
+  return written(update.bind(plan).bind(run).bind(std::int64_t{number}).run());
+}
+
 Result<void> RunRecords::save_generation(std::string_view run, int number, std::string_view generation,
                                          const StoredCandidate* candidate) {
   Lock lock(mutex_);

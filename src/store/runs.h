@@ -83,6 +83,7 @@ class RunRecords {
   Result<std::vector<StoredRun>> latest(std::string_view task, std::size_t limit);
 
   Result<void> save_plan(std::string_view run, int number, std::string_view plan);
+  Result<void> change_plan(std::string_view run, int number, std::string_view plan);
   // The candidate's files go into the store first.
   Result<void> save_generation(std::string_view run, int number, std::string_view generation,
                                const StoredCandidate* candidate);
@@ -102,7 +103,9 @@ class RunRecords {
                          std::string_view prompt);
   Result<void> end_call(std::string_view run, const StoredCall& call);
   // The reply received before, or nothing. Takes that were under way when a process died become "lost".
-  Result<std::optional<StoredCall>> received(std::string_view run, const CallKey& key);
+  // With a model's name only its own reply counts.
+  Result<std::optional<StoredCall>> received(std::string_view run, const CallKey& key,
+                                             std::string_view model = {});
   Result<std::vector<StoredCall>> calls(std::string_view run);
 
   struct Winner {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
+#include "base/toml_section.h"
 #include "task/distribution.h"
 
 namespace kforge {
@@ -150,12 +150,8 @@ class Reader {
 }  // namespace
 
 Result<TaskFile> parse_task_file(std::string_view text, const std::string& path) {
-  try {
-    toml::table root = toml::parse(text, path);
-    return Reader(path).read(root);
-  } catch (const toml::parse_error& error) {
-    return fail("{}:{}: {}", path, error.source().begin.line, error.description());
-  }
+  KF_TRY(toml::table root, parse_toml(text, path));
+  return Reader(path).read(root);
 }
 
 }  // namespace kforge

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
+#include <map>
 #include <numeric>
 #include <random>
 #include <span>
@@ -61,6 +62,8 @@ class TimedJudge {
  private:
   Result<void> start_candidate();
   Result<bool> start_fresh();
+  Result<void> start_echo();
+  Result<void> start_incumbents();
   Result<void> start_rivals();
   Result<std::unique_ptr<Contender>> start_rival(const Rival& rival, int threads, double& call_ns);
   void run_rounds();
@@ -94,7 +97,9 @@ class TimedJudge {
   std::optional<InputMemory> memory_;
   std::vector<std::unique_ptr<Contender>> owned_;  // the candidate first
   std::optional<InputMemory> fresh_memory_;
-  std::unique_ptr<Contender> echo_;    // tells what a message takes
+  std::unique_ptr<Contender> own_echo_;            // when nobody keeps it
+  std::unique_ptr<Contender>* echo_ = &own_echo_;  // tells what a message takes
+  std::map<const Rival*, std::expected<std::unique_ptr<Contender>, Failure>> started_;  // before their turn
   std::unique_ptr<Contender> fresh_;   // a second process of the candidate: makes timed calls again
   std::vector<const Rival*> present_;  // rival of owned_[i + 1]
   std::vector<std::string> what_;      // with the thread count used
@@ -116,15 +121,36 @@ Result<bool> TimedJudge::start_fresh() {
   return true;
 }
 
+Result<void> TimedJudge::start_echo() {
+  if (options_.echo) echo_ = options_.echo;
+  if (*echo_ && (*echo_)->echo_ns()) return {};  // kept, and alive
+  KF_TRY(*echo_, Contender::start_idle(candidate_, context_.load_limit));
+  return {};
+}
+
+// Earlier programs of the same search start as the candidate does.
+Result<void> TimedJudge::start_incumbents() {
+  for (const Rival& rival : rivals_) {
+    if (rival.baseline) continue;
+    ContenderSpec spec = rival.spec;
+    spec.threads = context_.threads;
+    KF_TRY(auto started, Contender::start(spec, task_, *memory_, context_.load_limit * 3));
+    started_.emplace(&rival, std::move(started));
+  }
+  return {};
+}
+
 Result<void> TimedJudge::start_candidate() {
   bool small = MemoryLayout::bytes_per_slot(task_) <= kSmallSlot;
   KF_TRY(fresh_memory_, InputMemory::create(task_, small ? 8 : 2));
-  auto beside = std::async(std::launch::async, [this]() -> Result<bool> {
-    KF_TRY(echo_, Contender::start_idle(candidate_, context_.load_limit));
-    return start_fresh();
+  // Starting a process takes longer than most small kernels: they start side by side, and wait stopped.
+  auto beside = std::async(std::launch::async, [this]() -> Result<void> {
+    KF_TRY_VOID(start_echo());
+    KF_TRY([[maybe_unused]] bool started, start_fresh());
+    return start_incumbents();
   });
   auto own = Contender::start(candidate_, task_, *memory_, context_.load_limit);
-  KF_TRY([[maybe_unused]] bool both, beside.get());
+  KF_TRY_VOID(beside.get());
   KF_TRY(auto started, std::move(own));
   if (!started) {
     verdict_.fail(started.error());
@@ -136,7 +162,7 @@ Result<void> TimedJudge::start_candidate() {
     return {};
   }
   owned_.push_back(std::move(*started));
-  options_.timing.echo = echo_.get();
+  options_.timing.echo = echo_->get();
   return {};
 }
 
@@ -149,7 +175,13 @@ Result<std::unique_ptr<Contender>> TimedJudge::start_rival(const Rival& rival, i
     findings_.absent.push_back({rival.name, reason.substr(0, reason.find('\n'))});
     return nullptr;
   };
-  KF_TRY(auto started, Contender::start(spec, task_, *memory_, context_.load_limit * 3));
+  auto before = started_.find(&rival);
+  if (before == started_.end() || spec.threads != context_.threads) {
+    KF_TRY(auto now, Contender::start(spec, task_, *memory_, context_.load_limit * 3));
+    before = started_.insert_or_assign(&rival, std::move(now)).first;
+  }
+  auto started = std::move(before->second);
+  started_.erase(before);
   if (!started) return refuse(started.error());
   KF_TRY(auto prepared, (*started)->prepare(context_.call_limit * 3));
   if (!prepared) return refuse(prepared.error());

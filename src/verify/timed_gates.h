@@ -53,6 +53,9 @@ struct TimedOptions {
   TimingOptions timing;
   std::uint64_t seed = 0;  // of the timed inputs, drawn after the build
   double hopeless = 0.2;   // stop early once surely slower than this times the quickest rival
+  // Where the process that tells what a message takes is kept for the next judging; null: it is not. It runs
+  // KForge's own runner and never loads a program.
+  std::unique_ptr<Contender>* echo = nullptr;
 };
 
 // Records its gates in the verdict; findings mean something only when the verdict has not failed.

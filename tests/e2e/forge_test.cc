@@ -98,6 +98,7 @@ TEST_F(ForgeRun, EverythingHappensInOneConversation) {
   EXPECT_EQ(at(6).parent, 5);
   EXPECT_FALSE(at(6).accepted) << "as fast as before is no gain";
   EXPECT_EQ(at(7).outcome, "crash");
+  EXPECT_THAT(at(7).reason, testing::ContainsRegex("SIGSEGV.*in kernel \\(kernel.cc:[0-9]+\\)"));
   EXPECT_TRUE(at(8).accepted);
   ASSERT_TRUE(report->found());
   EXPECT_EQ(report->best_attempt, 8);
@@ -108,6 +109,8 @@ TEST_F(ForgeRun, EverythingHappensInOneConversation) {
   // What the agents were told.
   auto calls = server_.calls();
   EXPECT_THAT(calls[1].text(), HasSubstr("undeclared_name")) << "the compiler's words come back";
+  EXPECT_THAT(calls.back().text(), testing::ContainsRegex("> +[0-9]+ \\| +.*volatile int.*8 = 1;"))
+      << "the line that crashed, too";
   // What is left for the user.
   EXPECT_TRUE(fs::exists(folder_.path() / "out" / "kernel.cc"));
   EXPECT_TRUE(fs::exists(folder_.path() / "out" / "task.h"));
@@ -131,7 +134,24 @@ TEST_F(ForgeRun, FiveTasksGetFasterByTheChain) {
     ASSERT_TRUE(report->found()) << task.name;
     EXPECT_EQ(report->best_attempt, 3) << task.name;
     EXPECT_TRUE(report->best->speedup) << task.name;
+    // What each operator costs in the baseline is told where there are several.
+    if (task.name == "core/mse_loss") {
+      EXPECT_THAT(server.calls()[0].text(), HasSubstr("Operator by operator, onednn takes"));
+      EXPECT_THAT(server.calls()[0].text(), HasSubstr("ReduceMean ("));
+    }
   }
+}
+
+TEST_F(ForgeRun, OperatorTimesCanBeLeftOut) {
+  const ScriptedTask& task = scripted_tasks()[3];
+  server_.script("generator", {right(task, 1)});
+  ForgeOptions o = options(task, 1);
+  o.session.baselines = {"onednn"};
+  o.without.insert("operators");
+  auto report = run(o);
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_THAT(server_.calls()[0].text(), HasSubstr("baseline onednn"));
+  EXPECT_THAT(server_.calls()[0].text(), testing::Not(HasSubstr("Operator by operator, onednn takes")));
 }
 
 TEST_F(ForgeRun, BestOfTakesTheFastestOfSeveralModels) {
@@ -256,6 +276,81 @@ TEST_F(ForgeRun, ServiceThatFailsLeavesTheBestSoFarAndARunThatGoesOn) {
   EXPECT_EQ(again->best_attempt, 2);
   EXPECT_EQ(again->attempts[0].result_id, report->attempts[0].result_id)
       << "the first attempt was not judged again";
+}
+
+// One key is wrong, one service breaks later: the third writes on.
+TEST_F(ForgeRun, AServiceThatFailsIsSetAsideWhileOthersWork) {
+  const ScriptedTask& task = scripted_tasks()[0];
+  server_.script("no_key", {error_status(401, "{\"error\":{\"message\":\"no such key\"}}")});
+  server_.script("breaks",
+                 {wrong_values(task), error_status(402, "{\"error\":{\"message\":\"no credit\"}}")});
+  server_.script("works", {right(task, task.slow), does_not_compile(task), right(task, 1), right(task, 1)});
+  ForgeOptions o = options(task, 5);
+  o.generators = {server_.openai("no_key"), server_.openai("breaks"), server_.openai("works")};
+  auto report = run(o);
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_EQ(report->ended, "attempts");
+  EXPECT_EQ(report->attempts.size(), 5u);
+  EXPECT_TRUE(report->found());
+  for (const AttemptReport& attempt : report->attempts)
+    EXPECT_EQ(attempt.generator.find("no_key"), std::string::npos);
+  EXPECT_THAT(report->attempts.back().generator, HasSubstr("works"));
+  EXPECT_THAT(report->notes, testing::Contains(HasSubstr("no such key")));
+  EXPECT_THAT(report->notes, testing::Contains(HasSubstr("no credit")));
+  std::size_t asked = 0;
+  for (const SeenCall& call : server_.calls()) asked += call.model == "no_key";
+  EXPECT_EQ(asked, 1u) << "it is not asked again";
+}
+
+TEST_F(ForgeRun, LanesOfAFailedServiceAreTakenOverAndAllFailingStopsResumably) {
+  const ScriptedTask& task = scripted_tasks()[0];
+  ModelStep no = error_status(401, "{\"error\":{\"message\":\"no such key\"}}");
+  server_.script("a", {no, right(task, 1), right(task, 1), right(task, 1)});
+  server_.script("b", {right(task, task.slow), right(task, task.slow), no, right(task, 1), right(task, 1)});
+  ForgeOptions o = options(task, 5);
+  o.strategy = "best-of";
+  o.generators = {server_.openai("a"), server_.openai("b")};
+  auto report = run(o);
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_EQ(report->ended, "service");
+  EXPECT_EQ(report->state, "running");
+  EXPECT_TRUE(report->found());
+  ForgeHost host;
+  host.view = &view_;
+  auto again = resume(report->id, host);
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(again->state, "finished");
+  EXPECT_EQ(again->attempts.size(), 5u);
+  EXPECT_EQ(again->attempts[0].result_id, report->attempts[0].result_id) << "not judged again";
+}
+
+TEST_F(ForgeRun, WhenNobodyAnswersTheErrorSaysHowToGoOn) {
+  const ScriptedTask& task = scripted_tasks()[0];
+  server_.script("generator",
+                 {error_status(401, "{\"error\":{\"message\":\"no such key\"}}"), right(task, 1)});
+  auto report = run(options(task, 1));
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().message, HasSubstr("no such key"));
+  EXPECT_THAT(report.error().remedy, HasSubstr("kforge forge --resume "));
+  ForgeHost host;
+  host.view = &view_;
+  auto again = resume("last", host);
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_TRUE(again->found());
+}
+
+TEST_F(ForgeRun, TheRulesAdviseWhenTheAnalystsServiceFails) {
+  const ScriptedTask& task = scripted_tasks()[0];
+  server_.script("generator", {right(task, task.slow), right(task, 1), right(task, 1)});
+  server_.script("analyst", {error_status(403, "{\"error\":{\"message\":\"not from here\"}}")});
+  ForgeOptions o = options(task, 3);
+  o.analyst = server_.openai("analyst");
+  auto report = run(o);
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_EQ(report->ended, "attempts");
+  ASSERT_TRUE(report->attempts[1].advice);
+  EXPECT_EQ(report->attempts[1].advice->by, "rules");
+  EXPECT_THAT(report->notes, testing::Contains(HasSubstr("not from here")));
 }
 
 }  // namespace

@@ -1,0 +1,156 @@
+// Races and the search of tunables, on a task so small that a program a thousand times slower is slower on
+// any machine.
+#include "forge/race.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "forge/tune.h"
+
+namespace kforge {
+namespace {
+
+using testing::HasSubstr;
+
+class Silent final : public Progress {
+ public:
+  void stage(std::string_view) override {}
+  void advance(double, std::string_view) override {}
+  void finish() override {}
+};
+
+class RaceTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    fs::path home = fs::path(KFORGE_BINARY_DIR) / "forge_test_home";
+    fs::create_directories(home);
+    ::setenv("KFORGE_HOME", home.c_str(), 1);
+  }
+  void SetUp() override {
+    SessionOptions options;
+    options.task = "core/relu";
+    options.shape_set = "small";
+    options.baselines = {"none"};
+    options.sandbox = SandboxTier::kNone;  // starts sooner; what is tested is the race
+    auto session = JudgingSession::open(options, progress_);
+    ASSERT_TRUE(session) << session.error().text();
+    session_ = std::move(*session);
+  }
+
+  static Candidate program(const std::string& repeats, const std::string& zero = "0.0f",
+                           const std::string& head = "") {
+    return {{{"kernel.cc", head +
+                               "#include \"task.h\"\nextern \"C\" void kernel(const float* x, float* y) {\n"
+                               "  for (long again = 0; again < " +
+                               repeats +
+                               "; ++again) {\n    asm volatile(\"\" ::: \"memory\");\n"
+                               "    for (long i = 0; i < task::B * task::D; ++i) y[i] = x[i] < " +
+                               zero + " ? 0.0f : x[i];\n  }\n}\n"}},
+            "test"};
+  }
+  RaceResult challenge(Race& race, const Candidate& candidate) {
+    auto built = session_->build(candidate, session_->bound(0));
+    EXPECT_TRUE(built && built->has_value());
+    auto result = race.challenge(**built);
+    EXPECT_TRUE(result) << (result ? "" : result.error().text());
+    return result ? *result : RaceResult{};
+  }
+
+  Silent progress_;
+  std::unique_ptr<JudgingSession> session_;
+};
+
+TEST_F(RaceTest, TheFasterProgramTakesTheCrown) {
+  Race race(*session_, 0);
+  RaceResult slow = challenge(race, program("20000"));
+  EXPECT_FALSE(slow.failure);
+  EXPECT_FALSE(slow.ratio) << "there was nobody to race against";
+  race.crown();
+  RaceResult quick = challenge(race, program("1"));
+  ASSERT_TRUE(quick.ratio);
+  EXPECT_GT(quick.ratio->lo, 1);
+  race.crown();
+  race.rest();  // the incumbent is started again for the next one
+  RaceResult again = challenge(race, program("20001"));
+  ASSERT_TRUE(again.ratio);
+  EXPECT_LT(again.ratio->hi, 1);
+}
+
+TEST_F(RaceTest, WrongAndCrashingProgramsFailAndLeaveTheIncumbent) {
+  Race race(*session_, 0);
+  challenge(race, program("1"));
+  race.crown();
+  RaceResult wrong = challenge(race, program("1", "0.5f"));
+  ASSERT_TRUE(wrong.failure);
+  EXPECT_EQ(outcome_name(*wrong.failure), "wrong_value");
+  Candidate crashing = program("1");
+  crashing.files[0].content.replace(crashing.files[0].content.find("asm volatile(\"\" ::: \"memory\");"), 30,
+                                    "*(volatile int*)8 = 1;");
+  auto built = session_->build(crashing, session_->bound(0));
+  ASSERT_TRUE(built && built->has_value());
+  auto crash = race.challenge(**built);
+  ASSERT_TRUE(crash) << crash.error().text();
+  ASSERT_TRUE(crash->failure);
+  EXPECT_EQ(outcome_name(*crash->failure), "crash");
+  session_->locate(*crash->failure, crashing, **built, session_->bound(0));
+  EXPECT_THAT(reason_text(*crash->failure), HasSubstr("in kernel (kernel.cc:4)"));
+  RaceResult after = challenge(race, program("20000"));
+  ASSERT_TRUE(after.ratio) << "the incumbent is still there";
+  EXPECT_LT(after.ratio->hi, 1);
+}
+
+TEST_F(RaceTest, AFailingFirstChallengerLeavesNothingBehind) {
+  Race race(*session_, 0);
+  EXPECT_TRUE(challenge(race, program("1", "0.5f")).failure);
+  RaceResult next = challenge(race, program("1"));
+  EXPECT_FALSE(next.failure);
+  EXPECT_FALSE(next.ratio);
+}
+
+TEST_F(RaceTest, AStopEndsACallAtOnce) {
+  Race race(*session_, 0);
+  std::stop_source stop;
+  stop.request_stop();
+  session_->obey(stop.get_token());
+  auto built = session_->build(program("1"), session_->bound(0));
+  ASSERT_TRUE(built && built->has_value());
+  EXPECT_FALSE(race.challenge(**built));
+  session_->obey({});
+  Race another(*session_, 0);
+  EXPECT_FALSE(challenge(another, program("1")).failure);
+}
+
+TEST_F(RaceTest, TunablesAreSearchedOnceAndRemembered) {
+  TempDir folder = TempDir::create().value();
+  auto records = RunRecords::open(folder.path()).value();
+  Candidate candidate = program("REPEAT", "0.0f", "// kforge: tune REPEAT=20000,1\n");
+  auto tuned = tune(*session_, *records, candidate, 60);
+  ASSERT_TRUE(tuned) << tuned.error().text();
+  ASSERT_TRUE(tuned->best) << tuned->table;
+  EXPECT_FALSE(tuned->from_store);
+  EXPECT_THAT(tuned->table, HasSubstr("best: REPEAT=1\n"));
+  EXPECT_THAT(tuned->best->files[0].content, HasSubstr("#define REPEAT 1\n"));
+  auto again = tune(*session_, *records, candidate, 60);
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(again->from_store);
+  EXPECT_EQ(again->best->content_hash(), tuned->best->content_hash());
+}
+
+TEST_F(RaceTest, TunablesThatNeverWorkAreTheCandidatesFailure) {
+  TempDir folder = TempDir::create().value();
+  auto records = RunRecords::open(folder.path()).value();
+  auto wrong = tune(*session_, *records, program("REPEAT", "0.5f", "// kforge: tune REPEAT=1,2\n"), 60);
+  ASSERT_TRUE(wrong) << wrong.error().text();
+  EXPECT_FALSE(wrong->best);
+  ASSERT_TRUE(wrong->failure);
+  EXPECT_EQ(outcome_name(*wrong->failure), "wrong_value");
+  EXPECT_THAT(wrong->table, HasSubstr("REPEAT=2"));
+  auto none = tune(*session_, *records, program("R", "0.0f", "// kforge: tune R=1,2 where R>5\n"), 60);
+  ASSERT_TRUE(none);
+  ASSERT_TRUE(none->failure);
+  EXPECT_THAT(reason_text(*none->failure), HasSubstr("no values meet"));
+}
+
+}  // namespace
+}  // namespace kforge

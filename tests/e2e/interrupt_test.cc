@@ -1,0 +1,134 @@
+// Ctrl-C while a model is being waited for, and while its program is judged: the run ends at once with the
+// best so far, and goes on later where it was.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/kforge_run.h"
+#include "e2e/conversation.h"
+
+namespace kforge {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+class Interrupt : public testing::Test {
+ protected:
+  std::vector<std::string> command() const {
+    return {"forge",      task_.name, "--shapes",    "small",
+            "--baseline", "none",     "--generator", server_.openai("generator"),
+            "--without",  "profile",  "--attempts",  "2",
+            "--rounds",   "5",        "--out",       (folder_.path() / "out").string(),
+            "--json"};
+  }
+
+  // In a process group of its own, as from a shell, with its output in files.
+  pid_t start(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), kProgram.string());
+    auto env = user_environment(shared_home());
+    pid_t child = ::fork();
+    if (child != 0) return child;
+    ::setpgid(0, 0);
+    std::vector<std::string> pairs;
+    for (const auto& [name, value] : env) pairs.push_back(name + "=" + value);
+    std::vector<char*> argv, envp;
+    for (std::string& word : arguments) argv.push_back(word.data());
+    for (std::string& pair : pairs) envp.push_back(pair.data());
+    argv.push_back(nullptr);
+    envp.push_back(nullptr);
+    if (!::freopen((folder_.path() / "out.json").c_str(), "w", stdout)) ::_exit(99);
+    if (!::freopen((folder_.path() / "err.txt").c_str(), "w", stderr)) ::_exit(99);
+    ::execve(argv[0], argv.data(), envp.data());
+    ::_exit(98);
+  }
+
+  int end_of(pid_t child) {
+    int status = 0;
+    for (int i = 0; i < 1200; ++i) {
+      if (::waitpid(child, &status, WNOHANG) == child)
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      std::this_thread::sleep_for(milliseconds(50));
+    }
+    ::kill(-child, SIGKILL);
+    ::waitpid(child, &status, 0);
+    return -1;
+  }
+
+  template <class F>
+  static bool comes_true(F condition) {
+    for (int i = 0; i < 1200; ++i) {
+      if (condition()) return true;
+      std::this_thread::sleep_for(milliseconds(50));
+    }
+    return false;
+  }
+
+  json report() const {
+    return json::parse(read_file(folder_.path() / "out.json").value_or(""), nullptr, false);
+  }
+  std::string errors() const { return read_file(folder_.path() / "err.txt").value_or(""); }
+
+  // The first attempt stands, the second was cut short; resumed, it is made.
+  void expect_best_so_far_and_resume(int exit_code) {
+    EXPECT_EQ(exit_code, 130) << errors();
+    EXPECT_THAT(errors(), HasSubstr("stopping with the best so far"));
+    json stopped = report();
+    ASSERT_TRUE(stopped.is_object()) << errors();
+    EXPECT_EQ(stopped["ended"], "interrupted");
+    EXPECT_EQ(stopped["state"], "running");
+    EXPECT_EQ(stopped["best"]["outcome"], "passed");
+    EXPECT_EQ(stopped["best"]["attempt"], 1);
+    EXPECT_TRUE(fs::exists(folder_.path() / "out" / "kernel.cc"));
+    pid_t child = start({"forge", "--resume", stopped["run"], "--json"});
+    EXPECT_EQ(end_of(child), 0) << errors();
+    json whole = report();
+    ASSERT_TRUE(whole.is_object()) << errors();
+    EXPECT_EQ(whole["state"], "finished");
+    EXPECT_EQ(whole["attempts"].size(), 2u);
+    EXPECT_EQ(whole["attempts"][0]["result"], stopped["attempts"][0]["result"]) << "not judged again";
+  }
+
+  const ScriptedTask& task_ = scripted_tasks()[0];
+  TempDir folder_ = TempDir::create(0755).value();
+  ModelServer server_;
+};
+
+TEST_F(Interrupt, WhileAModelIsWaitedFor) {
+  server_.script("generator", {right(task_, task_.slow), fault(ModelStep::Kind::kHang), right(task_, 1)});
+  pid_t child = start(command());
+  ASSERT_TRUE(comes_true([&] { return server_.calls().size() >= 2; })) << errors();
+  ::kill(child, SIGINT);
+  expect_best_so_far_and_resume(end_of(child));
+  EXPECT_EQ(server_.calls().size(), 3u) << "the reply that was received is not asked for again";
+}
+
+// Each call of the second program takes about a second, and the gates want dozens of them.
+TEST_F(Interrupt, WhileAProgramIsJudged) {
+  server_.script("generator", {right(task_, task_.slow), right(task_, 500 * task_.slow)});
+  std::vector<std::string> words = command();
+  words.insert(words.end(), {"--timeout", "60"});
+  pid_t child = start(words);
+  ASSERT_TRUE(comes_true([&] { return server_.calls().size() >= 2; })) << errors();
+  std::this_thread::sleep_for(milliseconds(1500));  // compiled by now, or not: it must not matter
+  auto start_of_end = std::chrono::steady_clock::now();
+  ::kill(-child, SIGINT);  // the whole group, as a terminal does
+  int code = end_of(child);
+  auto took = std::chrono::steady_clock::now() - start_of_end;
+  EXPECT_LT(took, std::chrono::seconds(50)) << "it does not wait for the program to finish";
+  EXPECT_EQ(code, 130) << errors();
+  json stopped = report();
+  ASSERT_TRUE(stopped.is_object()) << errors();
+  EXPECT_EQ(stopped["ended"], "interrupted");
+  EXPECT_EQ(stopped["best"]["attempt"], 1);
+  EXPECT_EQ(stopped["attempts"][1]["outcome"], "pending") << "what a signal cut short is no verdict";
+  EXPECT_EQ(server_.calls().size(), 2u);
+}
+
+}  // namespace
+}  // namespace kforge
