@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "smith/schedule/classes.h"
+#include "smith/schedule/groups.h"
 #include "smith/schedule/schedule.h"
 
 namespace kforge::smith {
@@ -35,18 +35,13 @@ double work_of(const Stage& stage) {
          (1 + cost_of(stage.body) / 8);
 }
 
-struct Group {
-  std::vector<const Stage*> stages;
-  std::vector<std::string> common;  // classes, outermost first
-};
-
 class Planner {
  public:
   Planner(const Program& program, const Nest& nest, const Machine& machine, int threads)
       : program_(program), nest_(nest), machine_(machine), threads_(threads), classes_(program) {}
 
   Guess run() {
-    for (const Group& group : groups()) schedule(group);
+    for (const Group& group : groups_of(program_, classes_, threads_)) schedule(group);
     stream_outputs();
     return std::move(guess_);
   }
@@ -60,92 +55,6 @@ class Planner {
     return true;
   }
   void because(std::string reason) { guess_.reasons.push_back(std::move(reason)); }
-
-  std::vector<std::string> classes_of(const std::vector<Expr>& variables) {
-    std::vector<std::string> names;
-    for (const Expr& v : variables) names.push_back(classes_.of(v->name));
-    return names;
-  }
-  static bool contains(const std::vector<std::string>& list, const std::string& name) {
-    return std::find(list.begin(), list.end(), name) != list.end();
-  }
-
-  std::vector<Group> groups() {
-    std::vector<Group> all;
-    for (const Stage& stage : program_.stages) {
-      if (stage.handwritten) {
-        all.push_back({{&stage}, {}});
-        continue;
-      }
-      if (!all.empty() && join(all.back(), stage)) continue;
-      Group fresh{{&stage}, classes_of(stage.dims)};
-      if (stage.scan_axis >= 0) fresh.common.erase(fresh.common.begin() + stage.scan_axis);
-      all.push_back(std::move(fresh));
-    }
-    return all;
-  }
-
-  std::int64_t extent_of(const Group& group, const std::string& name) {
-    for (const Stage* stage : group.stages)
-      for (const Expr& v : stage->dims)
-        if (classes_.of(v->name) == name) return v->integer;
-    return 1;
-  }
-
-  bool join(Group& group, const Stage& stage) {
-    if (group.stages[0]->handwritten || stage.node) return false;
-    std::vector<std::string> mine = classes_of(stage.dims), common;
-    if (stage.scan_axis >= 0) mine[static_cast<std::size_t>(stage.scan_axis)].clear();
-    std::set<std::string> broken;
-    bool reads = false;
-    visit(stage.body, [&](const ExprNode& node) {
-      if (node.op != Op::kLoad) return;
-      for (const Stage* other : group.stages) {
-        if (other->tensor != node.name) continue;
-        reads = true;
-        for (std::size_t d = 0; d < other->dims.size(); ++d) {
-          const std::string name = classes_.of(other->dims[d]->name);
-          const bool plain = other->view == node.coefs && node.args[d]->op == Op::kVar &&
-                             classes_.of(node.args[d]->name) == name;
-          if (!plain) broken.insert(name);
-        }
-      }
-    });
-    for (const std::string& name : group.common)
-      if (contains(mine, name) && !broken.contains(name)) common.push_back(name);
-    // A contraction takes what is done to each of its results, nothing else.
-    const bool after_contraction = group.stages[0]->node != nullptr;
-    if (after_contraction && (stage.combine != Combine::kNone || stage.view != group.stages[0]->view ||
-                              common.size() != stage.dims.size()))
-      return false;
-    const bool sibling = stage.view == group.stages.back()->view && common.size() == stage.dims.size();
-    if (!reads && !sibling && !shares_rows(group, stage)) return false;
-    std::int64_t lanes = 1;
-    for (const std::string& name : common) lanes *= extent_of(group, name);
-    if (common.empty() || lanes < 2 * threads_) return false;
-    group.stages.push_back(&stage);
-    group.common = std::move(common);
-    return true;
-  }
-
-  // Both read much of the same tensor, row by row: the second finds it in cache.
-  bool shares_rows(const Group& group, const Stage& stage) {
-    auto rows_of = [&](const Stage& of) {
-      std::set<std::string> found;
-      visit(of.body, [&](const ExprNode& node) {
-        if (node.op != Op::kLoad || element_count(node.coefs) < (1 << 16)) return;
-        std::string key = node.name;
-        for (const Expr& at : node.args) key += " " + (at->op == Op::kVar ? classes_.of(at->name) : "?");
-        if (key.find('?') == std::string::npos) found.insert(key);
-      });
-      return found;
-    };
-    const auto mine = rows_of(stage);
-    for (const Stage* other : group.stages)
-      for (const std::string& key : rows_of(*other))
-        if (mine.contains(key)) return true;
-    return false;
-  }
 
   // Brings the loops of a stage into the order of `wanted` (names, outermost first) by exchanging neighbours.
   bool order(const std::vector<std::string>& now, const std::vector<std::string>& wanted) {
@@ -180,7 +89,7 @@ class Planner {
     tile = std::clamp<std::int64_t>(tile / 64 * 64, 64, 4096);
     // Enough tiles for the threads.
     std::int64_t outer = 1;
-    for (const std::string& name : group.common) outer *= extent_of(group, name);
+    for (const std::string& name : group.common) outer *= extent_of(group, classes_, name);
     outer /= extent;
     while (tile > 64 && outer * (extent / tile) < 2 * threads_) tile /= 2;
     // A tile that divides the row leaves no remainder.
@@ -210,9 +119,9 @@ class Planner {
     std::int64_t tile = 0;
     if (columns) {
       std::erase(shared, vector_class);
-      const std::int64_t extent = extent_of(group, vector_class);
+      const std::int64_t extent = extent_of(group, classes_, vector_class);
       std::int64_t outer = 1;
-      for (const std::string& name : shared) outer *= extent_of(group, name);
+      for (const std::string& name : shared) outer *= extent_of(group, classes_, name);
       if (only_common) {  // elementwise: cut only where threads would go short
         if (outer < 4 * threads_ && extent >= 4096)
           tile =
