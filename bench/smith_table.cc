@@ -192,6 +192,7 @@ Result<SmithRow> row_from_report(std::string_view text) {
   row.reason = text_of(best, "reason");
   row.machine = text_of(part_of(best, "machine"), "text");
   row.arithmetic = text_of(best, "arithmetic");
+  if (row.arithmetic.empty()) row.arithmetic = "fp32";
   row.ours_ns = number_of(part_of(best, "time_ns"), "median");
   row.spread = number_of(best, "spread");
   for (const Json& flag : part_of(best, "flags")) row.algebraic = row.algebraic || flag == "algebraic";

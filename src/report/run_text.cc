@@ -39,6 +39,12 @@ std::string outcome_text(const AttemptReport& a) {
   return a.gate.empty() ? text : fmt::format("{} ({})", text, a.gate);
 }
 
+std::string dims_text(const std::map<std::string, std::int64_t>& dims) {
+  std::string text;
+  for (const auto& [name, size] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, size);
+  return printable(text);
+}
+
 bool algebraic(const EvalReport& report) {
   return std::ranges::find(report.flags, "algebraic") != report.flags.end();
 }
@@ -91,10 +97,15 @@ std::string usage_of_kernel(const RunReport& r) {
     text += fmt::format(
         "compile  g++ -std=c++20 -O3 -march=native -fopenmp -fPIC -shared -I {} {} -o libkernel.so\n",
         r.folder, r.kernel_path);
-  text += fmt::format(
-      "call     as task.h in {} declares it: kernel(...), or prepare() once and kernel_prepared(...)\n",
-      r.folder);
-  text += fmt::format("judge    kforge eval {} --kernel {}\n", r.task, r.kernel_path);
+  text +=
+      fmt::format("call     declared in {}/task.h: {}\n", r.folder,
+                  r.best->setup ? "prepare(...) once, kernel_prepared(state, ...) per call, release(state)"
+                                : "kernel(...)");
+  // The kernel is made for its shapes and its policy: judged under others it would fail.
+  text += fmt::format("judge    kforge eval {}{}{} --kernel {}\n",
+                      r.best->task_path.empty() ? r.task : r.best->task_path,
+                      r.shape_set == "bench" ? "" : " --shapes " + r.shape_set,
+                      r.precision == "fp32" ? "" : " --precision " + r.precision, r.kernel_path);
   return text;
 }
 
@@ -139,6 +150,12 @@ std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
     for (const BaselineResult& baseline : best.baselines)
       text += fmt::format("  baseline   {:<14} {}{}\n", baseline.name, readable_time(baseline.time_ns.median),
                           baseline.speedup ? fmt::format("  {:.2f}x", baseline.speedup->value) : "");
+    for (const AbsentBaselineNote& absent : best.absent_baselines)
+      text += paint.faint(fmt::format("  absent     {}: {}{}\n", absent.name, printable(absent.reason),
+                                      absent.remedy.empty() ? "" : " (" + printable(absent.remedy) + ")"));
+    if (best.cases.size() == 1 && !best.cases[0].dims.empty())
+      text += fmt::format("  shapes     {}{}\n", dims_text(best.cases[0].dims),
+                          best.general ? "" : " (the kernel is made for these)");
     text += fmt::format(
         "  precision  {}{}{}\n", r.precision,
         best.arithmetic.empty() ? "" : ", arithmetic " + printable(best.arithmetic),

@@ -24,7 +24,7 @@ std::optional<std::int64_t> known(const Value& value) {
 }
 
 Value scalar(std::int64_t v, DType dtype) {
-  const Expr e = dtype == DType::kBool ? number(v != 0, Type::kBool) : integer(v);
+  Expr e = dtype == DType::kBool ? number(v != 0, Type::kBool) : integer(v);
   return Value{dtype, {}, [e](const Position&) { return e; }, {}, 0};
 }
 
@@ -133,7 +133,7 @@ void scan(Lowering& l) {
   for (std::int64_t t = 0; t < length; ++t) {
     std::vector<Value> inputs = state;
     for (std::size_t i = 0; i < sequences; ++i) {
-      const Value whole = walked[i];
+      const Value& whole = walked[i];
       const auto axis = static_cast<std::size_t>(normal_axis(in_axes[i], whole.rank()));
       const Expr at = integer(in_directions[i] ? length - 1 - t : t);
       Value slice{whole.dtype, whole.shape, {}, {}, whole.cost};
