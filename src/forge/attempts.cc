@@ -149,12 +149,23 @@ std::optional<GenerationRecord> Attempts::generation(int number) const {
   return found == generations_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void Attempts::overturn(int number) {
+Result<void> Attempts::overturn(int number, std::string_view gate, std::string_view reason) {
   for (Trial& trial : history_.trials)
     if (trial.attempt.number == number) {
       trial.better = trial.attempt.accepted = false;
       trial.attempt.outcome = "overturned";
     }
+  auto known = verdict(number);
+  KF_CHECK(known, "attempt {} was never judged", number);
+  known->outcome = "overturned";
+  known->gate = gate;
+  known->reason = fmt::format("did not stand the confirmation: {}", reason);
+  known->better = known->accepted = false;
+  {
+    std::lock_guard lock(mutex_);
+    verdicts_[number] = *known;
+  }
+  return records_->change_verdict(run_, number, to_document(*known));
 }
 
 }  // namespace kforge

@@ -47,7 +47,7 @@ class Attempts {
   std::optional<GenerationRecord> generation(int number) const;
   double clock() const { return clock_; }  // of the run, when the last one was judged
   // An accepted attempt that did not stand the confirmation is the best no longer.
-  void overturn(int number);
+  Result<void> overturn(int number, std::string_view gate, std::string_view reason);
 
  private:
   void join(const PendingAttempt& attempt, const std::optional<Candidate>& program,

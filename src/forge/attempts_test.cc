@@ -130,8 +130,13 @@ TEST_F(AttemptsTest, TheUsersKernelIsNumberZeroAndAnOverturnedWinnerIsNone) {
   ASSERT_TRUE(attempts.save_verdict(*given, given->program, passed(100, true), "", 1));
   EXPECT_EQ(make(attempts, {}, "theirs", passed(10, true), 2), 1);
   EXPECT_EQ(attempts.history().best()->attempt.number, 1);
-  attempts.overturn(1);
+  ASSERT_TRUE(attempts.overturn(1, "extreme", "wrong on large inputs"));
   EXPECT_EQ(attempts.history().best()->attempt.number, 0);
+
+  Attempts again(*records_, "r");
+  ASSERT_TRUE(again.restore());
+  EXPECT_EQ(again.history().best()->attempt.number, 0) << "it is remembered";
+  EXPECT_EQ(again.verdict(1)->reason, "did not stand the confirmation: wrong on large inputs");
 }
 
 TEST_F(AttemptsTest, ADamagedRecordIsAnErrorThatSaysWhich) {

@@ -493,7 +493,7 @@ Result<void> Forge::confirm() {
     if (!judgement.report.passed()) {
       view_.line(fmt::format("  attempt {} did not stand the confirmation: {}", best->attempt.number,
                              judgement.report.reason));
-      attempts_->overturn(best->attempt.number);
+      KF_TRY_VOID(attempts_->overturn(best->attempt.number, judgement.report.gate, judgement.report.reason));
       continue;
     }
     record_.best = best->attempt.number;

@@ -126,6 +126,12 @@ Result<void> RunRecords::change_plan(std::string_view run, int number, std::stri
   return written(update.bind(plan).bind(run).bind(std::int64_t{number}).run());
 }
 
+Result<void> RunRecords::change_verdict(std::string_view run, int number, std::string_view verdict) {
+  Lock lock(mutex_);
+  KF_TRY(auto update, database_.prepare("UPDATE attempt SET verdict = ? WHERE run = ? AND number = ?"));
+  return written(update.bind(verdict).bind(run).bind(std::int64_t{number}).run());
+}
+
 Result<void> RunRecords::save_generation(std::string_view run, int number, std::string_view generation,
                                          const StoredCandidate* candidate) {
   Lock lock(mutex_);

@@ -84,6 +84,8 @@ class RunRecords {
 
   Result<void> save_plan(std::string_view run, int number, std::string_view plan);
   Result<void> change_plan(std::string_view run, int number, std::string_view plan);
+  // The confirmation may see more than the judging that was saved.
+  Result<void> change_verdict(std::string_view run, int number, std::string_view verdict);
   // The candidate's files go into the store first.
   Result<void> save_generation(std::string_view run, int number, std::string_view generation,
                                const StoredCandidate* candidate);
