@@ -5,6 +5,7 @@
 
 #include "analyse/advice_json.h"
 #include "llm/scripted_model.h"
+#include "profile/profile_candidate.h"
 #include "task/scratch_task.h"
 
 namespace kforge {
@@ -85,13 +86,44 @@ TEST_F(AnalystTest, OneThreadOfTwo) {
   EXPECT_LE(advice.expected_gain, 2);
 }
 
-// Two threads at work, each half the time: somebody else has the processors.
-TEST_F(AnalystTest, ABusyMachineIsNotTheProgramsFault) {
+// Both threads are at work, side by side: that they got a third of the processors is another process's doing.
+TEST_F(AnalystTest, ABusyMachineIsNoLackOfThreads) {
   stands("memory", 0.3);
-  fact("thread_use", 0.3);
+  fact("thread_use", 0.31);
   fact("threads_seen", 2);
-  fact("thread_balance", 0.9);
+  fact("samples_openmp", 46);
+  profile_.facts.push_back({"thread_balance", 0.89, "", "test"});
   EXPECT_FALSE(gives("parallelize"));
+  EXPECT_FALSE(gives("overhead"));
+  EXPECT_THAT(profile_summary(profile_), HasSubstr("The machine was busy"));
+  profile_.facts.back().value = 0.1;  // one of them does all the work
+  EXPECT_EQ(first().tag, "parallelize");
+  EXPECT_THAT(first().evidence, HasSubstr("one thread gets all"));
+  EXPECT_THAT(profile_summary(profile_), Not(HasSubstr("busy")));
+}
+
+TEST_F(AnalystTest, WaitingInOneRegionThatWaitsOnceIsNotToBeJoined) {
+  stands("memory", 0.3);
+  fact("thread_use", 0.9);
+  fact("samples_openmp", 46);
+  EXPECT_FALSE(gives("overhead"));
+  program_.program.files[0].content += "#pragma omp parallel for\n";
+  EXPECT_TRUE(gives("overhead"));
+}
+
+TEST_F(AnalystTest, AdviceThatFailedOnThisProgramIsNotGivenAgain) {
+  stands("memory", 0.6);
+  ASSERT_EQ(first().tag, "streaming_stores");
+  Attempt tried;
+  tried.number = 5, tried.parent = program_.number;
+  tried.outcome = "passed";
+  tried.advice = first();
+  tried.gain = 1.4;  // faster by the median, but not by the interval: it was not kept
+  input_.history = {&program_, &tried};
+  EXPECT_NE(first().tag, "streaming_stores");
+  tried.parent = 2;  // on another program: it counts, but does not forbid
+  EXPECT_EQ(first().tag, "streaming_stores");
+  EXPECT_THAT(first().evidence, HasSubstr("tried once and helped never"));
 }
 
 TEST_F(AnalystTest, ScalarHotLoop) {
@@ -180,6 +212,27 @@ TEST_F(ProductTest, ComputeBoundWithFewMultiplyAddsPerLoad) {
   fact("hot_loop_loads", 8);
   EXPECT_EQ(first().tag, "tile");
   EXPECT_THAT(first().evidence, HasSubstr("8 loads for 4"));
+}
+
+TEST_F(ProductTest, ARegisterTileIsNotRecommendedToWhoHasOne) {
+  stands("compute", 0.2);
+  fact("hot_loop_fma", 48);
+  fact("hot_loop_loads", 32);
+  EXPECT_FALSE(gives("tile"));
+  fact("hot_loop_spills", 20);
+  EXPECT_EQ(first().tag, "tile");
+  EXPECT_THAT(first().bottleneck, HasSubstr("registers"));
+}
+
+// Two operators, little arithmetic: fusing is the point, unless one loop does it all.
+TEST_F(ProductTest, OneLoopIsFusedAlready) {
+  stands("memory", 0.3);
+  EXPECT_FALSE(gives("fuse"));
+  program_.program.files[0].content += "#pragma omp parallel for\n";
+  bound_.cost.unfused_bytes = 4 * bound_.cost.compulsory_bytes;
+  EXPECT_TRUE(gives("fuse"));
+  program_.program.files[0].content = "#pragma omp parallel\n#pragma omp for\n";
+  EXPECT_FALSE(gives("fuse"));
 }
 
 TEST_F(ProductTest, PrecisionHeadRoomUnderThePolicyOnly) {

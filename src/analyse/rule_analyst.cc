@@ -22,7 +22,7 @@ Record record_of(std::string_view tag, const std::vector<const Attempt*>& histor
   for (const Attempt* attempt : history) {
     if (!attempt || !attempt->advice || attempt->advice->tag != tag) continue;
     bool broke = !attempt->outcome.empty() && attempt->outcome != "passed";
-    if (attempt->gain && *attempt->gain >= kRealGain)
+    if (attempt->accepted && attempt->gain && *attempt->gain >= kRealGain)
       ++record.helped;
     else if (attempt->gain || broke)
       ++record.failed;
@@ -30,12 +30,25 @@ Record record_of(std::string_view tag, const std::vector<const Attempt*>& histor
   return record;
 }
 
+std::string times_text(int times) {
+  return times == 0 ? "never" : times == 1 ? "once" : fmt::format("{} times", times);
+}
+
+// Was it tried on this very program and not kept? Then its profile will only say the same again.
+bool failed_here(const Advice& advice, const AnalysisInput& input) {
+  if (!input.program) return false;
+  return std::ranges::any_of(input.history, [&](const Attempt* attempt) {
+    return attempt && attempt->advice && attempt->advice->tag == advice.tag &&
+           attempt->parent == input.program->number && !attempt->accepted && !attempt->outcome.empty();
+  });
+}
+
 void weigh_with_history(Advice& advice, const std::vector<const Attempt*>& history) {
   Record record = record_of(advice.tag, history);
   for (int i = 0; i < std::min(record.failed, 6); ++i) advice.confidence *= 0.4;
   if (record.failed > 0)
-    advice.evidence += fmt::format("; advice of this kind was tried {} times and helped {} times",
-                                   record.failed + record.helped, record.helped);
+    advice.evidence += fmt::format("; advice of this kind was tried {} and helped {}",
+                                   times_text(record.failed + record.helped), times_text(record.helped));
 }
 
 double promise(const Advice& advice) {
@@ -46,7 +59,8 @@ Advice nothing_known(const AnalysisInput& input) {
   bool failed = input.program && !input.program->outcome.empty() && input.program->outcome != "passed";
   return Advice{
       .bottleneck = failed ? "the program is not correct yet" : "not known",
-      .evidence = failed ? "outcome " + input.program->outcome : "no rule applies to the facts at hand",
+      .evidence = failed ? "outcome " + input.program->outcome
+                         : "no rule that was not tried in vain applies to the facts at hand",
       .change = failed ? "Make it correct first."
                        : "Look at the innermost loop: contiguous access, whole vectors, several independent "
                          "accumulators, one parallel region; change one of these and measure.",
@@ -68,9 +82,10 @@ std::vector<Advice> rule_advice(const AnalysisInput& input) {
     weigh_with_history(advice, input.history);
   }
   std::ranges::stable_sort(all, std::greater(), promise);
-  if (all.empty()) {
-    all.push_back(nothing_known(input));
-    all.back().by = "rules";
+  std::ranges::stable_partition(all, [&](const Advice& advice) { return !failed_here(advice, input); });
+  if (all.empty() || failed_here(all.front(), input)) {
+    all.insert(all.begin(), nothing_known(input));
+    all.front().by = "rules";
   }
   return all;
 }

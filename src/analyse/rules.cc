@@ -38,6 +38,16 @@ std::string Known::source() const {
   return all;
 }
 
+int Known::count(std::string_view text) const {
+  std::string all = source();
+  int found = 0;
+  for (std::size_t at = all.find(text); at != std::string::npos; at = all.find(text, at + text.size()))
+    ++found;
+  return found;
+}
+
+bool Known::busy_machine() const { return input_->profile && shared_processors(*input_->profile); }
+
 double amdahl(double share, double factor) {
   share = share < 0 ? 0 : share > 1 ? 1 : share;
   return 1 / (1 - share + share / factor);

@@ -27,6 +27,11 @@ class Known {
   std::string bound() const;
   // All sources of the program, for the few things only they show.
   std::string source() const;
+  // How often a text stands in them: "omp parallel", ...
+  int count(std::string_view text) const;
+  // Samples show the threads at work side by side, yet they had little processor time: other processes had
+  // it. Figures about threads and waiting then say nothing about the program.
+  bool busy_machine() const;
 
  private:
   const AnalysisInput* input_;

@@ -58,6 +58,8 @@ std::optional<Advice> fuse(const Known& known) {
   if (!task || !fraction || *fraction > 0.8 || task->cost.nodes.size() < 2) return std::nullopt;
   double extra = task->cost.unfused_bytes / std::max(1.0, task->cost.compulsory_bytes);
   if (extra < 1.3 || known.bound() != "memory") return std::nullopt;
+  // One shared-out loop makes one pass already.
+  if (known.count("omp for") + known.count("omp parallel for") == 1) return std::nullopt;
   return Advice{
       .bottleneck = "memory traffic between operators",
       .evidence = fmt::format("{}; operator by operator {:.3g} times the compulsory bytes move",
@@ -79,6 +81,9 @@ std::optional<Advice> tile_for_caches(const Known& known) {
   // Loads per multiply-add in the hot loop: a good register tile has well under one.
   double fma = known.fact_or("hot_loop_fma", 0), loads = known.fact_or("hot_loop_loads", 0);
   bool starved = fma > 0 && loads / fma > 0.7;
+  // Eight or more multiply-adds on few loads are a register tile; whether it spills is another rule's
+  // business.
+  if (fma >= 8 && !starved) return std::nullopt;
   return Advice{.bottleneck = starved ? "loads: too few multiply-adds per value loaded"
                                       : "data does not stay in registers and caches",
                 .evidence = starved

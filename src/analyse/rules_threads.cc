@@ -23,11 +23,12 @@ std::optional<Advice> too_few_threads(const Known& known) {
   auto use = known.fact("thread_use");
   int all = threads(known);
   if (!use || all < 2 || *use > 0.7 || time_us(known).value_or(1e3) < 40) return std::nullopt;
-  // Threads that were seen at work side by side were kept waiting by somebody else on the machine.
-  bool all_work = known.fact_or("threads_seen", 1) >= all && known.fact_or("thread_balance", 0) >= 0.6;
-  if (all_work) return std::nullopt;
-  bool alone = *use * all < 1.25 && known.fact_or("threads_seen", 1) < 2;
+  if (known.busy_machine()) return std::nullopt;
   bool has_omp = known.source().find("omp parallel") != std::string::npos;
+  // A program with a parallel region uses one thread only where the samples show that.
+  bool alone = *use * all < 1.25 && (!has_omp || known.fact_or("threads_seen", all) < 2 ||
+                                     known.fact_or("thread_balance", 1) < 0.2);
+  bool sampled = known.fact("thread_balance").has_value();
   double factor = std::min<double>(all, 0.95 / std::max(0.05, *use));
   if (known.bound() == "memory")
     factor = std::min(factor, 1 / std::max(0.1, known.roofline_fraction().value_or(0.3)));
@@ -35,8 +36,7 @@ std::optional<Advice> too_few_threads(const Known& known) {
       .bottleneck = alone ? "one thread does all the work" : "threads wait",
       .evidence = fmt::format(
           "{:.0f} % of {} threads' time is used{}", 100 * *use, all,
-          alone && has_omp ? "; the program has a parallel region, but its loop is too short to share out"
-                           : ""),
+          alone && has_omp ? "; the program has a parallel region, but one thread gets all of its work" : ""),
       .change = alone && !has_omp ? "Share the largest outer loop among the threads: one #pragma omp "
                                     "parallel for schedule(static) per call, each thread a contiguous piece."
                                   : "Give every thread the same amount: collapse outer loops or split the "
@@ -44,7 +44,7 @@ std::optional<Advice> too_few_threads(const Known& known) {
                                     "one parallel region per call, schedule(static) when pieces are alike "
                                     "and dynamic when they are not.",
       .expected_gain = std::clamp(factor, 1.1, static_cast<double>(all)),
-      .confidence = 0.75,
+      .confidence = alone || sampled ? 0.75 : 0.3,  // unsampled, it may as well be a busy machine
       .tag = "parallelize"};
 }
 
@@ -69,6 +69,10 @@ std::optional<Advice> waiting(const Known& known) {
     return std::nullopt;
   double us = time_us(known).value_or(1e3);
   bool tiny = us < 60;
+  if (known.busy_machine() && !tiny) return std::nullopt;
+  int waits_in_source = known.count("omp parallel") + known.count("omp barrier") + known.count("omp for") -
+                        known.count("nowait");
+  if (!tiny && waits_in_source <= 1) return std::nullopt;  // one region that waits once: nothing to join
   return Advice{.bottleneck = "time in barriers and in starting parallel regions",
                 .evidence = fmt::format(
                     "{:.0f} % of samples are inside the OpenMP run-time, a call takes {:.3g} us", waits, us),

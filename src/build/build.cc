@@ -232,6 +232,16 @@ std::span<const std::byte> bytes_of(const std::string& text) { return std::as_by
 
 }  // namespace
 
+Step<Build> planned_build(const Platform& platform, const Machine& machine, const BuildOptions& options) {
+  Candidate program;
+  program.files = {{"kernel" + platform.files.front(), ""}};
+  KF_STEP(BuildChoices choices, choose(program, platform, machine, options));
+  Build build;
+  build.march = choices.march.name;
+  KF_TRY(build.command, command_line(program, platform, choices, !platform.build.precompiled.empty(), {}));
+  return build;
+}
+
 Step<Build> build_with_header(const Candidate& candidate, const Platform& platform,
                               std::string_view task_header, const Machine& machine,
                               const BuildOptions& options) {

@@ -44,6 +44,9 @@ struct BuildOptions {
 Step<Build> build_candidate(const Candidate& candidate, const Platform& platform, const BoundTask& task,
                             const Machine& machine, const BuildOptions& options);
 
+// Only `command` and `march`, of a program of one file without directives: known before anything is built.
+Step<Build> planned_build(const Platform& platform, const Machine& machine, const BuildOptions& options);
+
 // The same with the text of task.h given, for programs that belong to no task.
 Step<Build> build_with_header(const Candidate& candidate, const Platform& platform,
                               std::string_view task_header, const Machine& machine,

@@ -129,7 +129,11 @@ void Attempts::join(const PendingAttempt& attempt, const std::optional<Candidate
   }
   a.accepted = verdict.accepted;
   a.advice = attempt.advice;
-  if (verdict.over_rival) a.gain = verdict.over_rival->value;
+  if (verdict.over_rival) {
+    a.gain = verdict.over_rival->value;
+    a.gain_lo = verdict.over_rival->lo;
+    a.gain_hi = verdict.over_rival->hi;
+  }
   auto after =
       std::ranges::find_if(history_.trials, [&](const Trial& t) { return t.attempt.number > a.number; });
   history_.trials.insert(after, std::move(trial));

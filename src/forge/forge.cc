@@ -10,6 +10,7 @@
 #include "forge/attempts.h"
 #include "forge/given_program.h"
 #include "forge/judge_attempt.h"
+#include "forge/remembering_model.h"
 #include "forge/run_folder.h"
 #include "forge/tune.h"
 #include "profile/profile_candidate.h"
@@ -268,6 +269,10 @@ Result<void> Forge::prepare() {
   context_.baselines = setting_.baselines;
   context_.operator_times = setting_.operators;
   context_.operator_times_of = "onednn";
+  if (auto planned = session_->planned_build(); planned && *planned) {
+    context_.compiler_line = (*planned)->command;
+    context_.flag_set = (*planned)->march;
+  }
   context_.without = options_.without;
   if (timed) {
     RooflinePosition position =
@@ -526,6 +531,11 @@ Result<RunReport> Forge::finish() {
                             service_error_->message);
   KF_TRY(RunReport report, report_of(*records_, record_.id));
   for (const auto& [name, seconds] : seconds_) report.seconds[name] = seconds;
+  KF_TRY(auto calls, records_->calls(record_.id));
+  auto drifted = std::ranges::count(calls, kOtherPrompt, &StoredCall::detail);
+  if (drifted > 0)
+    report.notes.push_back(fmt::format("{} of {} replies of the cassette were recorded for other prompts",
+                                       drifted, calls.size()));
   if (service_error_) report.notes.push_back("the search ended early: " + service_error_->text());
   if (found)
     KF_TRY_VOID(write_run_folder(record_.folder, attempts_->history().find(*record_.best)->attempt.program,

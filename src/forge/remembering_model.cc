@@ -44,7 +44,7 @@ void fill(StoredCall& call, const ModelReply& reply) {
   // A reply we stopped ourselves is not one that was received.
   call.state = reply.end == ReplyEnd::kCancelled ? "lost" : "received";
   call.ended = name_of(reply.end);
-  call.detail = reply.detail;
+  call.detail = reply.drifted && reply.detail.empty() ? std::string(kOtherPrompt) : reply.detail;
   call.reply = reply.text;
   call.input_tokens = reply.usage.input;
   call.cache_read_tokens = reply.usage.cache_read;

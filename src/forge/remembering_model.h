@@ -11,6 +11,9 @@
 
 namespace kforge {
 
+// How a call is marked whose reply was recorded for another prompt (StoredCall::detail).
+inline constexpr std::string_view kOtherPrompt = "replayed, but recorded for another prompt";
+
 class RememberingModel final : public ModelClient {
  public:
   // Both outlive this.

@@ -227,6 +227,10 @@ void JudgingSession::locate(Failure& failure, const Candidate& candidate, const 
   if (places) crash->where = to_text(*places);  // else the offsets stand
 }
 
+Step<Build> JudgingSession::planned_build() {
+  return kforge::planned_build(platform_, machine_, build_options());
+}
+
 milliseconds JudgingSession::call_limit(const BoundTask& task) const {
   if (options_.call_limit_seconds > 0)
     return milliseconds(static_cast<long>(options_.call_limit_seconds * 1e3));

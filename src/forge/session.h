@@ -104,6 +104,8 @@ class JudgingSession {
 
   // The steps of judge(), for whoever races programs in another order.
   Step<Build> build(const Candidate& candidate, const BoundTask& task);
+  // The compiler line and flag set of a program without directives.
+  Step<Build> planned_build();
   Result<NativeProgram> stage(std::string name, const Build& build, const BoundTask& task) const;
   Result<JudgeContext> context(const BoundTask& task, bool fresh_inputs = false);
   std::optional<Failure> symbol_gate(const Build& build) const;

@@ -44,6 +44,13 @@ std::string speedup_text(const Attempt& attempt) {
   return text;
 }
 
+// What is kept must be faster by its whole interval.
+std::string why_not_kept(const Attempt& attempt) {
+  if (!attempt.gain_lo || !attempt.gain_hi) return "";
+  if (*attempt.gain_hi < 1) return ", not kept: slower";
+  return *attempt.gain_lo <= 1 ? ", not kept: the interval holds 1, so it may be noise" : ", not kept";
+}
+
 // "passed, 812 us, 1.31x ..." or "compile_error: first line".
 std::string result_text(const Attempt& attempt) {
   if (attempt.outcome != "passed") {
@@ -56,7 +63,9 @@ std::string result_text(const Attempt& attempt) {
   if (attempt.modelled_ns) text += ", modelled " + time_text(*attempt.modelled_ns);
   if (attempt.speedup) text += ", " + speedup_text(attempt);
   if (attempt.gain) text += fmt::format(", {:.3g}x its parent", *attempt.gain);
-  return text + (attempt.accepted ? ", kept as best" : "");
+  if (attempt.gain_lo && attempt.gain_hi)
+    text += fmt::format(" [{:.3g}, {:.3g}]", *attempt.gain_lo, *attempt.gain_hi);
+  return text + (attempt.accepted ? ", kept as best" : why_not_kept(attempt));
 }
 
 // Table cells must not contain the table's own mark.
@@ -76,8 +85,11 @@ std::string history_table(const Plan& plan, std::size_t most_rows) {
     text += fmt::format("| {} | {} | {} | {} | {} |\n", attempt.number,
                         attempt.parent < 0 ? "-" : std::to_string(attempt.parent), cell(attempt.change, 120),
                         attempt.advice ? fmt::format("{:.3g}x", attempt.advice->expected_gain) : "",
-                        cell(result_text(attempt), 200));
+                        cell(result_text(attempt), 240));
   }
+  text +=
+      "\nEach row was timed at another moment: compare the factors (from interleaved calls, 95 % interval in "
+      "brackets), not the times.\n";
   if (skipped > 0)
     text += fmt::format("(older attempts that were not kept are left out; there are {} in all)\n", count);
   return text;
@@ -93,11 +105,14 @@ long longest_file(const Attempt* attempt) {
   return most;
 }
 
-std::string default_instruction(const Plan& plan) {
+std::string default_instruction(const Plan& plan, bool advised) {
   if (plan.pass == Pass::kOptimization)
-    return plan.advice
-               ? "Make the program faster by the one change recommended above. Keep what works."
-               : "Make the program faster by one change: the one you expect most of. Keep what works.";
+    return advised ? "Make the program faster by the one change recommended above. If the program does that "
+                     "already, or the "
+                     "figures speak against it, say so in a sentence and make the change you expect most of "
+                     "instead. "
+                     "Keep what works."
+                   : "Make the program faster by one change: the one you expect most of. Keep what works.";
   if (!plan.last || plan.last->outcome == "passed")
     return "Write the first program: correct first, with a layout of loops that can become fast.";
   return "Repair the last program. Find the cause of what is reported above before you change anything else.";
@@ -123,12 +138,14 @@ PromptData system_data(const GenerationContext& context, const Blocks& block) {
   t[platform.kind] = "yes";
   t["endings"] = fmt::format("{}", fmt::join(platform.files, " "));
   t["libraries"] = context.allow_libraries ? "yes" : "";
-  t["notes"] = block("notes", platform.notes);
+  t["notes"] = block("notes", notes_for(platform.notes, context.machine));
   t["example"] = block("example", example_text(platform));
   t["machine"] = block("machine", machine_text(context));
+  t["compiled"] = t["machine"].empty() || context.compiler_line.empty() ? "" : "yes";
   t["task_name"] = task.task->name;
   t["task_description"] = single_line(task.task->description, 400);
   t["task_source"] = fenced(shorten(task.task->source_text, 24 << 10));
+  t["defaults"] = defaults_text(task.graph);
   t["graph"] = fenced(shorten(print_graph(task.graph), 16 << 10));
   t["task_header"] = platform.kind == "native" ? fenced(make_task_header(task), "cpp") : "";
   t["tensors"] = tensor_table(task);
@@ -169,7 +186,8 @@ PromptData turn_data(const Plan& plan, const GenerationContext& context, const B
     t["reference"] = program_text(*plan.reference, kReferenceBytes);
     t["reference_platform"] = single_line(plan.reference_platform, 60);
   }
-  t["instruction"] = plan.instruction.empty() ? default_instruction(plan) : plan.instruction;
+  t["instruction"] =
+      plan.instruction.empty() ? default_instruction(plan, !t["advice"].empty()) : plan.instruction;
   t["edits"] = longest_file(base_of(plan)) > kEditLines ? "yes" : "";
   const Attempt* base = base_of(plan);
   t["base_file"] = base ? base->program.files.front().name : "";

@@ -69,6 +69,10 @@ std::string work_text(const BoundTask& task) {
 }
 
 std::string policy_text(const GenerationContext& context) {
+  bool all_integers = std::ranges::none_of(context.task->arguments, [](const BoundArgument& argument) {
+    return argument.role != Role::kInput && argument.role != Role::kParam && is_float(argument.dtype);
+  });
+  if (all_integers) return "The outputs are integers: every one must be exact.";
   std::string text = fmt::format(
       "Precision policy `{}` ({}): with b the fp64 value, an element may be off by {:g} times the largest of "
       "|b|, the rms of its "
@@ -121,9 +125,12 @@ std::string target_text(const GenerationContext& context) {
     text +=
         fmt::format("- baseline {}: {}{}\n", context.baselines[i].name, time_text(context.baselines[i].ns),
                     i == 0 ? " (the fastest: speedups are against this)" : "");
-  if (context.roofline_ns > 0)
+  // A library that is faster than the bound shows that the peaks were measured on a busy machine.
+  bool believable = context.baselines.empty() || context.baselines.front().ns > context.roofline_ns;
+  if (context.roofline_ns > 0 && believable)
     text += fmt::format(
-        "- roofline: {} (bound by {}); nothing that does all the work can be faster on this machine\n",
+        "- roofline: {} (bound by {}): about the least time the work can take with the peaks measured "
+        "above\n",
         time_text(context.roofline_ns), context.roofline_bound);
   if (!text.empty())
     text += fmt::format(

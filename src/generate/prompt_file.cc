@@ -11,13 +11,29 @@ namespace mustache = kainjow::mustache;
 
 constexpr std::size_t kPromptBytes = 1 << 20;
 
+// A line that is nothing but a section's tag belongs to no text: it goes with its line end, as the mustache
+// standard has it (the library leaves an empty line).
+std::string without_tag_lines(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    std::size_t end = std::min(text.find('\n'), text.size() - 1);
+    std::string_view line = text.substr(0, end + 1), tag = line;
+    text.remove_prefix(line.size());
+    if (tag.ends_with('\n')) tag.remove_suffix(1);
+    bool alone = tag.size() > 5 && tag.starts_with("{{") && tag.ends_with("}}") &&
+                 std::string_view("#/^").contains(tag[2]) && tag.find("}}") == tag.size() - 2;
+    out += alone ? tag : line;
+  }
+  return out;
+}
+
 Result<std::string> prompt_text(std::string_view name) {
   KF_TRY(fs::path root, data_root());
   auto text = read_file(root / "prompts" / (std::string(name) + ".mustache"), kPromptBytes);
   if (!text)
     return fail_with_remedy("the folder prompts/ belongs to KForge; KFORGE_DATA names where it lies",
                             text.error().message);
-  return text;
+  return without_tag_lines(*text);
 }
 
 // A text that is empty counts as absent, so that {{#name}} can ask for it. Line ends are the template's
@@ -57,6 +73,7 @@ Result<std::string> render_prompt(std::string_view name, const PromptData& data)
   }
   for (const std::string& partial : partials_in(text)) {
     KF_TRY(std::string content, prompt_text(partial));
+    while (content.ends_with('\n')) content.pop_back();  // the line it stands on has an end of its own
     all.set(partial, mustache::data(mustache::partial([content] { return content; })));
   }
   mustache::mustache prompt(text);

@@ -1,17 +1,20 @@
 #include "generate/prompt.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
 #include "base/files.h"
+#include "generate/prompt_facts.h"
 #include "generate/prompt_file.h"
 #include "task/scratch_task.h"
 
 namespace kforge {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -183,6 +186,66 @@ TEST_F(PromptTest, TheBestIsShownOnceWhenItIsTheLast) {
   Prompt prompt = make();
   EXPECT_THAT(prompt.turn, HasSubstr("attempt 0, the best so far"));
   EXPECT_EQ(prompt.turn.find("// plain"), prompt.turn.rfind("// plain"));
+}
+
+// A row that looks faster and was not kept must say why, by the interval that decided.
+TEST_F(PromptTest, TheHistorySaysWhyAnAttemptWasNotKept) {
+  last_.outcome = "passed";
+  last_.gain = 1.34, last_.gain_lo = 0.8, last_.gain_hi = 2.2;
+  EXPECT_THAT(make().turn, HasSubstr("1.34x its parent [0.8, 2.2], not kept: the interval holds 1"));
+  last_.gain = 0.5, last_.gain_lo = 0.4, last_.gain_hi = 0.9;
+  EXPECT_THAT(make().turn, HasSubstr("[0.4, 0.9], not kept: slower"));
+  last_.gain = 1.5, last_.gain_lo = 1.2, last_.gain_hi = 1.9, last_.accepted = true;
+  EXPECT_THAT(make().turn, HasSubstr("[1.2, 1.9], kept as best"));
+  EXPECT_THAT(make().turn, HasSubstr("not the times"));
+}
+
+TEST_F(PromptTest, NoRecommendationIsSpokenOfWhereNoneIsShown) {
+  plan_.pass = Pass::kOptimization;
+  EXPECT_THAT(make().turn,
+              HasSubstr("by the one change recommended above. If the program does that already"));
+  context_.without = {"advice"};
+  EXPECT_THAT(make().turn, AllOf(Not(HasSubstr("recommended")), HasSubstr("the one you expect most of")));
+}
+
+TEST_F(PromptTest, TheProgramToGoOnFromIsNotCalledTheLast) {
+  plan_.last = &best_;
+  EXPECT_THAT(make().turn, HasSubstr("# The program to go on from: attempt 0, the best so far"));
+}
+
+TEST_F(PromptTest, ARooflineSlowerThanALibraryIsNotShown) {
+  EXPECT_THAT(make().system, HasSubstr("- roofline: 1700 us"));
+  context_.roofline_ns = 3.2e6;
+  EXPECT_THAT(make().system, Not(HasSubstr("- roofline")));
+}
+
+TEST_F(PromptTest, NotesOfOtherMachinesAreLeftOut) {
+  platform_.notes = "## Vectors\nall\n## AMX (machines with amx)\ntiles\n## Threads\nfew\n";
+  EXPECT_THAT(make().system, AllOf(HasSubstr("all\n## Threads\nfew"), Not(HasSubstr("tiles"))));
+  machine_.features.insert("amx");
+  EXPECT_THAT(make().system, HasSubstr("tiles"));
+}
+
+TEST_F(PromptTest, NoRunsOfEmptyLines) {
+  plan_ = Plan{};
+  plan_.attempt = 1;
+  Prompt prompt = make();
+  EXPECT_TRUE(prompt.turn.starts_with("# Now: attempt 1")) << prompt.turn;
+  EXPECT_THAT(prompt.system, Not(HasSubstr("\n\n\n")));
+}
+
+TEST(GraphDefaults, AreSpelledOutWhereAbsent) {
+  auto defaults = [](const char* node) {
+    auto graph = parse_graph_text(fmt::format("<ir_version: 8, opset_import: [\"\" : 17]> g (float[4, 8] x, "
+                                              "float[8] s) => (float[4, 8] y) {{ {} }}",
+                                              node),
+                                  "g");
+    EXPECT_TRUE(graph) << graph.error().text();
+    return graph ? defaults_text(*graph) : "";
+  };
+  EXPECT_EQ(defaults("y = LayerNormalization <axis = -1> (x, s)"), "LayerNormalization: epsilon = 1e-5");
+  EXPECT_EQ(defaults("y = LeakyRelu <alpha = 0.1> (x)"), "");
+  EXPECT_EQ(defaults("z = LeakyRelu (x) y = LeakyRelu (z)"), "LeakyRelu: alpha = 0.01");
 }
 
 TEST_F(PromptTest, FirstTurnHasNothingToLookBackTo) {

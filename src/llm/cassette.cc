@@ -57,12 +57,20 @@ Json reply_json(const ModelReply& reply) {
           {"model", clean(reply.model)}};
 }
 
+// "mailbox:/home/me/box" -> "mailbox": a cassette is made to be passed on, so it names no folder.
+std::string without_folder(const std::string& name) {
+  std::size_t colon = name.find(':');
+  bool folder = colon != std::string::npos && name.find('/', colon) != std::string::npos &&
+                (name.starts_with("mailbox:") || name.starts_with("replay:"));
+  return folder ? name.substr(0, colon) : name;
+}
+
 Json record_of(const std::string& name, const ModelRequest& request, const Result<ModelReply>& result) {
   Json record = {{"schema", kSchema},
                  {"role", request.role},
                  {"attempt", request.attempt},
                  {"ordinal", request.ordinal},
-                 {"client", clean(name)},
+                 {"client", clean(without_folder(name))},
                  {"prompt_hash", prompt_hash(request)},
                  {"prompt", prompt_json(request)}};
   if (result)

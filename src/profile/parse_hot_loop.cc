@@ -142,7 +142,9 @@ std::string listing(const Loop& loop, Findings& findings) {
     if (i - loop.first >= kListedInstructions) continue;
     if (at.line != line || at.file != file) {
       file = at.file, line = at.line;
-      if (line > 0) text += fmt::format("; {}:{}\n", file, line);
+      // Where an intrinsic is defined says nothing about the program.
+      if (line > 0 && file.find("intrin.h") == std::string::npos)
+        text += fmt::format("; {}:{}\n", file, line);
     }
     auto samples = findings.samples.find(at.address);
     std::string mark = samples == findings.samples.end() ? "" : fmt::format("{}", samples->second);

@@ -49,6 +49,8 @@ std::string profile_summary(const Profile& profile, std::size_t limit_bytes = 6'
 std::string hot_loop_of(const Profile& profile, std::size_t limit_bytes = 4'000);
 
 // nullptr when there is no such fact; the last one when several profilers say it.
+// The samples show every thread at work, yet together they had little of the processors' time: others had it.
+bool shared_processors(const Profile& profile);
 const Fact* find_fact(const Profile& profile, std::string_view name);
 
 // The time the platform's cost model gives the program. An Error says why there is none: the command is

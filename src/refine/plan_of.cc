@@ -9,12 +9,14 @@ std::string instruction_of(const Plan& plan, const Proposal& proposal) {
       return plan.history.empty()
                  ? "Write the first version: right before fast."
                  : "The earlier attempts led nowhere. Start again from nothing, another way.";
-    return "Mend the program: find the cause of what went wrong and change no more than that needs.";
+    return "Mend the program: find the cause of what went wrong and change no more than that needs. If its "
+           "idea "
+           "cannot be mended, go back to the best program and take another.";
   }
   if (proposal.inspiration >= 0)
     return fmt::format("Make the program faster; take what is good in attempt {} into it.",
                        proposal.inspiration);
-  return "Make the program faster by the one change recommended. Keep everything else as it is.";
+  return "";  // the prompt says it: it knows whether a recommendation is shown
 }
 
 }  // namespace

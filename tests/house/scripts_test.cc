@@ -15,10 +15,20 @@ TEST(Scripts, Parse) {
   std::vector<fs::path> scripts{kRoot / ".ci/run"};
   for (const auto& entry : fs::directory_iterator(kRoot / "scripts")) scripts.push_back(entry.path());
   for (const fs::path& script : scripts) {
-    auto done = run_command({.argv = {"bash", "-n", script}});
+    bool python = script.extension() == ".py";
+    auto done = run_command({.argv = python ? std::vector<std::string>{"python3", "-B", script, "tables",
+                                                                       kRoot / "docs/evidence.json"}
+                                            : std::vector<std::string>{"bash", "-n", script}});
     ASSERT_TRUE(done);
     EXPECT_TRUE(done->ok()) << script << ": " << done->err;
   }
+}
+
+TEST(Scripts, TheTablesOfEvidenceAreThoseOfItsData) {
+  auto done = run_command({.argv = {"python3", "-B", kRoot / "scripts/evidence.py", "check",
+                                    kRoot / "docs/evidence.json", kRoot / "docs/evidence.md"}});
+  ASSERT_TRUE(done);
+  EXPECT_TRUE(done->ok()) << done->err;
 }
 
 TEST(Scripts, SetupWithNothingToDoTakesUnderTwoSeconds) {
