@@ -4,7 +4,8 @@
 //   graph/     ONNX operators become stages (tensors defined by expressions), simplified and fused
 //   loops/     stages become loop nests in an immutable IR that can be printed and interpreted
 //   schedule/  named transformations of loop nests, each checking its own legality; stored as JSON
-//   emit/      loop nests become C++ (and device languages)
+//   emit/      loop nests become C++
+//   device/    loop nests become kernels in the languages of devices, and the plan that launches them
 //   contract/  matrix products and convolutions, which get kernels of their own kind
 //   attention/ softmax between two products, as one kernel
 #pragma once
@@ -52,6 +53,21 @@ struct Design {
   bool algebraic = false;  // does less arithmetic than the graph says (a sum moved through a product)
 };
 
+// The languages of devices: the same loops, other spellings.
+enum class DeviceLanguage : std::uint8_t { kOpenCl, kGlsl, kCuda, kMsl };
+inline constexpr DeviceLanguage kDeviceLanguages[] = {DeviceLanguage::kOpenCl, DeviceLanguage::kGlsl,
+                                                      DeviceLanguage::kCuda, DeviceLanguage::kMsl};
+std::string_view name_of(DeviceLanguage language);  // "opencl", "glsl", "cuda", "msl"
+
+// A program for a device: source with its kernels, and the plan that launches them.
+struct DeviceDesign {
+  std::string file;      // "kernel.cl"
+  std::string source;    // needs nothing else
+  std::string plan;      // JSON: buffers, prepare, run
+  std::string schedule;  // JSON, as of Design
+  std::string story;
+};
+
 // A legal schedule one step away from a design's own.
 struct Move {
   std::string name;  // "stream_stores y"
@@ -64,6 +80,8 @@ struct Move {
 // The analytic guess from caches, threads and shapes. `remembered_schedule` (what won on this family before)
 // is used instead where it still fits. An operator the smith cannot write is an Error that names it.
 Result<Design> first_design(const Problem& problem, std::string_view remembered_schedule = {});
+// A program for a device, with threads, workgroups and shared memory chosen from the shapes.
+Result<DeviceDesign> device_design(const Problem& problem, DeviceLanguage language);
 // Replays a schedule; an Error names the transformation that is not legal and why.
 Result<Design> design_from(const Problem& problem, std::string_view schedule);
 // Neighbouring schedules, best promise first. May be empty.

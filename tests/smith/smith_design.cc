@@ -1,4 +1,5 @@
-// smith_design TASK [SHAPES] [--loops]: the smith's first design, for developers.
+// smith_design TASK [SHAPES] [--loops] [--language cpp|opencl|glsl|cuda|msl [--plan]]: the smith's first
+// design, for developers.
 #include <fmt/core.h>
 
 #include <cstring>
@@ -8,11 +9,15 @@
 int main(int argc, char** argv) {
   using namespace kforge;
   if (argc < 2) return 2;
-  bool loops = false;
-  std::string shapes = "bench";
+  bool loops = false, plan = false;
+  std::string shapes = "bench", language = "cpp";
   for (int i = 2; i < argc; ++i)
     if (std::strcmp(argv[i], "--loops") == 0)
       loops = true;
+    else if (std::strcmp(argv[i], "--plan") == 0)
+      plan = true;
+    else if (std::strcmp(argv[i], "--language") == 0 && i + 1 < argc)
+      language = argv[++i];
     else
       shapes = argv[i];
   auto task = load_task(argv[1]);
@@ -28,6 +33,14 @@ int main(int argc, char** argv) {
     fmt::print("{}", *text);
     return 0;
   }
+  for (const smith::DeviceLanguage device : smith::kDeviceLanguages) {
+    if (smith::name_of(device) != language) continue;
+    auto design = smith::device_design(problem, device);
+    if (!design) return fmt::print(stderr, "{}\n", design.error().text()), 1;
+    fmt::print("{}", plan ? design->plan : design->source);
+    return 0;
+  }
+  if (language != "cpp") return fmt::print(stderr, "there is no language '{}'\n", language), 2;
   auto design = smith::first_design(problem);
   if (!design) return fmt::print(stderr, "{}\n", design.error().text()), 1;
   fmt::print("{}", design->source);

@@ -91,7 +91,7 @@ Nest replace_accesses(const Nest& nest, const std::string& tensor, const Shape& 
   return result;
 }
 
-Nest shrink_one(Nest nest, const std::string& tensor, std::vector<Use> uses) {
+Nest shrink_one(Nest nest, const std::string& tensor, std::vector<Use> uses, const AcceptLocal& accept) {
   std::vector<std::string> common = uses[0].loops;
   bool one_view = true;
   for (const Use& use : uses) {
@@ -133,6 +133,11 @@ Nest shrink_one(Nest nest, const std::string& tensor, std::vector<Use> uses) {
     can[d] = good && extent <= full[d];
     shrunk.push_back(can[d] ? extent : full[d]);
   }
+  if (accept) {
+    TensorInfo small = nest.tensors.at(tensor);
+    small.shape = shrunk;
+    if (!accept(small, common.back())) return nest;
+  }
   nest = replace_accesses(nest, tensor, shrunk, [&](const Shape& view, const std::vector<Expr>& position) {
     std::vector<Expr> at = positions(view, position);
     for (std::size_t d = 0; d < at.size(); ++d) {
@@ -156,14 +161,14 @@ Nest shrink_one(Nest nest, const std::string& tensor, std::vector<Use> uses) {
 
 }  // namespace
 
-Nest shrink_temporaries(const Nest& nest) {
+Nest shrink_temporaries(const Nest& nest, const AcceptLocal& accept) {
   Nest result = nest;
   const auto written = writes_of(nest.root);
   for (const auto& [tensor, uses] : uses_of(nest)) {
     if (!written.contains(tensor)) continue;  // made in prepare()
     const auto info = nest.tensors.find(tensor);
     if (info == nest.tensors.end() || info->second.where != TensorInfo::Where::kTemporary) continue;
-    result = shrink_one(std::move(result), tensor, uses);
+    result = shrink_one(std::move(result), tensor, uses, accept);
   }
   return result;
 }

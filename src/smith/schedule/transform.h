@@ -2,6 +2,7 @@
 // refuses with a reason; a schedule is a list of them, stored as JSON with the program it made.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,8 @@ std::string print(const Step& step);
 bool pinned(const std::vector<Stmt>& statements, const std::string& tensor, const std::string& variable);
 
 // Temporaries that live inside of one loop iteration shrink to what that iteration needs.
-Nest shrink_temporaries(const Nest& nest);
+// `accept` (may be empty: all) decides for a tensor of its new shape and the loop it would become a local of.
+using AcceptLocal = std::function<bool(const TensorInfo&, const std::string& loop)>;
+Nest shrink_temporaries(const Nest& nest, const AcceptLocal& accept = {});
 
 }  // namespace kforge::smith
