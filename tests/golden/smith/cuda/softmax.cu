@@ -1,0 +1,49 @@
+// softmax
+//
+// y_rows: 16 rows, a workgroup each, 128 threads each, combined through 1024 bytes of shared memory
+
+static __device__ __forceinline__ float larger(float a, float b) { return b > a || b != b ? b : a; }  // NaN wins
+
+// y_rows: 16 rows, a workgroup each, 128 threads each, combined through 1024 bytes of shared memory
+extern "C" __global__ void __launch_bounds__(128)
+y_rows(const float* __restrict__ x, float* __restrict__ y) {
+  __shared__ float y_exp[128];
+  __shared__ float scratch_[128];
+  const int lane_ = (int)threadIdx.x;
+  const int row_ = (int)blockIdx.x;
+  const int i = row_;
+  float y_largest;
+  float y_scale;
+  float y_sum;
+  float y_largest_part1 = -__int_as_float(0x7f800000);
+  for (int r = lane_; r < 128; r += 128) {
+    y_largest_part1 = larger(y_largest_part1, x[i * 128 + r]);
+  }
+  scratch_[lane_] = y_largest_part1;
+  __syncthreads();
+  for (int half2_ = 64; half2_ > 0; half2_ /= 2) {
+    if (lane_ < half2_) scratch_[lane_] = larger(scratch_[lane_], scratch_[lane_ + half2_]);
+    __syncthreads();
+  }
+  const float whole2_ = scratch_[0];
+  __syncthreads();
+  y_largest = whole2_;
+  float y_sum_part3 = 0.0f;
+  for (int i_3 = lane_; i_3 < 128; i_3 += 128) {
+    y_exp[i_3] = exp(x[i * 128 + i_3] - y_largest);
+    y_sum_part3 = y_sum_part3 + y_exp[i_3];
+  }
+  scratch_[lane_] = y_sum_part3;
+  __syncthreads();
+  for (int half4_ = 64; half4_ > 0; half4_ /= 2) {
+    if (lane_ < half4_) scratch_[lane_] = scratch_[lane_] + scratch_[lane_ + half4_];
+    __syncthreads();
+  }
+  const float whole4_ = scratch_[0];
+  __syncthreads();
+  y_sum = whole4_;
+  y_scale = 1.0f / y_sum;
+  for (int i_7 = lane_; i_7 < 128; i_7 += 128) {
+    y[i * 128 + i_7] = y_exp[i_7] * y_scale;
+  }
+}

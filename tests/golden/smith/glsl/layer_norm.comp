@@ -1,0 +1,74 @@
+#version 450
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+// layer_norm
+//
+// y_rows: 16 rows, a workgroup each, 64 threads each, combined through 256 bytes of shared memory
+
+float larger(float a, float b) { return b > a || b != b ? b : a; }  // NaN wins
+
+// y_rows: 16 rows, a workgroup each, 64 threads each, combined through 256 bytes of shared memory
+#ifdef KERNEL_y_rows
+layout(local_size_x = 64) in;
+layout(std430, binding = 0) readonly buffer Buffer0 { float x[]; };
+layout(std430, binding = 1) readonly buffer Buffer1 { float scale[]; };
+layout(std430, binding = 2) readonly buffer Buffer2 { float bias[]; };
+layout(std430, binding = 3) writeonly buffer Buffer3 { float y[]; };
+shared float scratch_[64];
+void main() {
+  const int lane_ = int(gl_LocalInvocationID.x);
+  const int row_ = int(gl_WorkGroupID.x);
+  const int i = row_;
+  float y_centre;
+  float y_drift;
+  float y_inverse;
+  float y_mean;
+  float y_squares;
+  float y_total;
+  float y_total_part1 = 0.0f;
+  for (int r = lane_; r < 64; r += 64) {
+    y_total_part1 = y_total_part1 + x[i * 64 + r];
+  }
+  scratch_[lane_] = y_total_part1;
+  memoryBarrierShared(); barrier();
+  for (int half2_ = 32; half2_ > 0; half2_ /= 2) {
+    if (lane_ < half2_) scratch_[lane_] = scratch_[lane_] + scratch_[lane_ + half2_];
+    memoryBarrierShared(); barrier();
+  }
+  const float whole2_ = scratch_[0];
+  memoryBarrierShared(); barrier();
+  y_total = whole2_;
+  y_centre = y_total / 64.0f;
+  y_drift = 0.0f;
+  float y_drift_part3 = 0.0f;
+  float y_squares_part4 = 0.0f;
+  for (int r_2 = lane_; r_2 < 64; r_2 += 64) {
+    y_drift_part3 = y_drift_part3 + (x[i * 64 + r_2] - y_centre);
+    const float t5_ = x[i * 64 + r_2] - y_centre;
+    y_squares_part4 = y_squares_part4 + (t5_ * t5_);
+  }
+  scratch_[lane_] = y_drift_part3;
+  memoryBarrierShared(); barrier();
+  for (int half6_ = 32; half6_ > 0; half6_ /= 2) {
+    if (lane_ < half6_) scratch_[lane_] = scratch_[lane_] + scratch_[lane_ + half6_];
+    memoryBarrierShared(); barrier();
+  }
+  const float whole6_ = scratch_[0];
+  memoryBarrierShared(); barrier();
+  y_drift = y_drift + whole6_;
+  scratch_[lane_] = y_squares_part4;
+  memoryBarrierShared(); barrier();
+  for (int half7_ = 32; half7_ > 0; half7_ /= 2) {
+    if (lane_ < half7_) scratch_[lane_] = scratch_[lane_] + scratch_[lane_ + half7_];
+    memoryBarrierShared(); barrier();
+  }
+  const float whole7_ = scratch_[0];
+  memoryBarrierShared(); barrier();
+  y_squares = whole7_;
+  y_mean = y_centre + (y_drift / 64.0f);
+  const float t8_ = y_drift / 64.0f;
+  y_inverse = 1.0f / sqrt(larger((y_squares / 64.0f) - (t8_ * t8_), 0.0f) + (1e-05f));
+  for (int i_8 = lane_; i_8 < 64; i_8 += 64) {
+    y[i * 64 + i_8] = (((x[i * 64 + i_8] - y_mean) * y_inverse) * scale[i_8]) + bias[i_8];
+  }
+}
+#endif
