@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages KForge needs, and nothing when they are there already.
 #   scripts/setup.sh             what building and testing the core needs
-#   scripts/setup.sh platforms   also the extras: profilers, a second compiler, Python baselines in out/venv
+#   scripts/setup.sh platforms   also the extras: profilers, OpenCL and Vulkan on the processor, Python baselines in out/venv
 # Works as root, or as an ordinary user through sudo. An extra that cannot be had is named and left out; it
 # disables what it is for, never the build.
 set -euo pipefail
