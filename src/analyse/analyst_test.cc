@@ -126,6 +126,15 @@ TEST_F(AnalystTest, AdviceThatFailedOnThisProgramIsNotGivenAgain) {
   EXPECT_THAT(first().evidence, HasSubstr("tried once and helped never"));
 }
 
+TEST_F(AnalystTest, ALoopAtItsLimitIsNotTheBottleneck) {
+  stands("memory", 0.6);
+  fact("hot_loop_streaming_stores", 2);
+  fact("mca_throughput_cycles", 6);
+  fact("mca_cycles_per_iteration", 6.05);
+  EXPECT_EQ(first().tag, "algorithm");
+  EXPECT_THAT(first().evidence, HasSubstr("6.05 cycles per iteration, its units need 6"));
+}
+
 TEST_F(AnalystTest, ScalarHotLoop) {
   stands("memory", 0.2);
   fact("hot_loop_vector_bits", 32);

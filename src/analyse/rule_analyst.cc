@@ -55,18 +55,41 @@ double promise(const Advice& advice) {
   return advice.confidence * std::log(std::max(1.001, advice.expected_gain));
 }
 
+// Where llvm-mca shows that the units are busy all the time, the loop itself is not the place to look.
+bool loop_at_its_limit(const Known& known) {
+  auto cycles = known.fact("mca_cycles_per_iteration"), units = known.fact("mca_throughput_cycles");
+  return cycles && units && *units > 0 && *cycles / *units < 1.1;
+}
+
 Advice nothing_known(const AnalysisInput& input) {
   bool failed = input.program && !input.program->outcome.empty() && input.program->outcome != "passed";
-  return Advice{
-      .bottleneck = failed ? "the program is not correct yet" : "not known",
-      .evidence = failed ? "outcome " + input.program->outcome
-                         : "no rule that was not tried in vain applies to the facts at hand",
-      .change = failed ? "Make it correct first."
-                       : "Look at the innermost loop: contiguous access, whole vectors, several independent "
-                         "accumulators, one parallel region; change one of these and measure.",
-      .expected_gain = 1.1,
-      .confidence = 0.1,
-      .tag = failed ? "algorithm" : "unroll"};
+  if (failed)
+    return Advice{.bottleneck = "the program is not correct yet",
+                  .evidence = "outcome " + input.program->outcome,
+                  .change = "Make it correct first.",
+                  .expected_gain = 1.1,
+                  .confidence = 0.1,
+                  .tag = "algorithm"};
+  Known known(input);
+  if (loop_at_its_limit(known))
+    return Advice{.bottleneck = "not the hot loop: it is as fast as its instructions allow",
+                  .evidence = fmt::format("llvm-mca: {:.3g} cycles per iteration, its units need {:.3g}",
+                                          known.fact_or("mca_cycles_per_iteration", 0),
+                                          known.fact_or("mca_throughput_cycles", 0)),
+                  .change =
+                      "Look around it: packing, passes before and after it, data that misses the caches "
+                      "between blocks, how the work is cut into pieces; or compute less.",
+                  .expected_gain = 1.1,
+                  .confidence = 0.1,
+                  .tag = "algorithm"};
+  return Advice{.bottleneck = "not known",
+                .evidence = "no rule is left that applies to the facts at hand",
+                .change =
+                    "Look at the innermost loop: contiguous access, whole vectors, several independent "
+                    "accumulators, one parallel region; change one of these and measure.",
+                .expected_gain = 1.1,
+                .confidence = 0.1,
+                .tag = "unroll"};
 }
 
 }  // namespace

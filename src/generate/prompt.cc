@@ -135,7 +135,7 @@ PromptData system_data(const GenerationContext& context, const Blocks& block) {
   t["language"] = platform.language;
   t["main_file"] = main_file;
   t["tag"] = platform.kind == "native" ? "cpp" : platform.files.front().substr(1);
-  t[platform.kind] = "yes";
+  for (const char* kind : {"native", "device", "command"}) t[kind] = platform.kind == kind ? "yes" : "";
   t["endings"] = fmt::format("{}", fmt::join(platform.files, " "));
   t["libraries"] = context.allow_libraries ? "yes" : "";
   t["notes"] = block("notes", notes_for(platform.notes, context.machine));

@@ -11,29 +11,13 @@ namespace mustache = kainjow::mustache;
 
 constexpr std::size_t kPromptBytes = 1 << 20;
 
-// A line that is nothing but a section's tag belongs to no text: it goes with its line end, as the mustache
-// standard has it (the library leaves an empty line).
-std::string without_tag_lines(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    std::size_t end = std::min(text.find('\n'), text.size() - 1);
-    std::string_view line = text.substr(0, end + 1), tag = line;
-    text.remove_prefix(line.size());
-    if (tag.ends_with('\n')) tag.remove_suffix(1);
-    bool alone = tag.size() > 5 && tag.starts_with("{{") && tag.ends_with("}}") &&
-                 std::string_view("#/^").contains(tag[2]) && tag.find("}}") == tag.size() - 2;
-    out += alone ? tag : line;
-  }
-  return out;
-}
-
 Result<std::string> prompt_text(std::string_view name) {
   KF_TRY(fs::path root, data_root());
   auto text = read_file(root / "prompts" / (std::string(name) + ".mustache"), kPromptBytes);
   if (!text)
     return fail_with_remedy("the folder prompts/ belongs to KForge; KFORGE_DATA names where it lies",
                             text.error().message);
-  return without_tag_lines(*text);
+  return text;
 }
 
 // A text that is empty counts as absent, so that {{#name}} can ask for it. Line ends are the template's
@@ -47,6 +31,46 @@ mustache::data object_of(const std::map<std::string, std::string>& texts) {
   mustache::data object(mustache::data::type::object);
   for (const auto& [name, text] : texts) object.set(name, value_of(text));
   return object;
+}
+
+// "{{#name}}" -> "name", for a line that holds nothing else.
+std::string_view lone_tag(std::string_view line, std::string_view opening) {
+  if (!line.starts_with(opening) || !line.ends_with("}}")) return "";
+  line.remove_prefix(opening.size());
+  line.remove_suffix(2);
+  return line.find('}') == std::string_view::npos ? line : "";
+}
+
+// Names within a list's section are those of its rows: where there are lists, a name that is not known may be
+// one.
+bool is_empty(const PromptData& data, const std::string& name) {
+  auto text = data.texts.find(name);
+  if (text == data.texts.end()) return data.lists.empty();
+  return text->second.find_first_not_of('\n') == std::string::npos;
+}
+
+// Sections whose text is empty are cut out with the lines of their tags; the library would leave an empty
+// line for each.
+std::string without_empty_sections(std::string_view text, const PromptData& data) {
+  std::string out, skipping;
+  while (!text.empty()) {
+    std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    bool ended = end < text.size();
+    text.remove_prefix(end + ended);
+    if (!skipping.empty()) {
+      if (lone_tag(line, "{{/") == skipping) skipping.clear();
+      continue;
+    }
+    std::string section(lone_tag(line, "{{#"));
+    if (!section.empty() && is_empty(data, section)) {
+      skipping = section;
+      continue;
+    }
+    out += line;
+    if (ended) out += '\n';
+  }
+  return out;
 }
 
 // Names that {{> name}} asks for, so that a missing file is an error and not an empty place.
@@ -65,6 +89,7 @@ std::vector<std::string> partials_in(std::string_view text) {
 
 Result<std::string> render_prompt(std::string_view name, const PromptData& data) {
   KF_TRY(std::string text, prompt_text(name));
+  text = without_empty_sections(text, data);
   mustache::data all = object_of(data.texts);
   for (const auto& [list_name, rows] : data.lists) {
     mustache::data list(mustache::data::type::list);

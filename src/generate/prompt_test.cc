@@ -232,6 +232,10 @@ TEST_F(PromptTest, NoRunsOfEmptyLines) {
   Prompt prompt = make();
   EXPECT_TRUE(prompt.turn.starts_with("# Now: attempt 1")) << prompt.turn;
   EXPECT_THAT(prompt.system, Not(HasSubstr("\n\n\n")));
+  // Headings stand apart from what is before them.
+  for (std::size_t at = prompt.system.find("\n# "); at != std::string::npos;
+       at = prompt.system.find("\n# ", at + 1))
+    EXPECT_EQ(prompt.system[at - 1], '\n') << prompt.system.substr(at - 40, 80);
 }
 
 TEST(GraphDefaults, AreSpelledOutWhereAbsent) {

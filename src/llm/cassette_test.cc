@@ -17,13 +17,15 @@ using testing::Not;
 // Answers with what it is told to.
 class Told : public ModelClient {
  public:
-  explicit Told(std::vector<Result<ModelReply>> replies) : replies_(std::move(replies)) {}
-  std::string name() const override { return "told:you"; }
+  explicit Told(std::vector<Result<ModelReply>> replies, std::string name = "told:you")
+      : replies_(std::move(replies)), name_(std::move(name)) {}
+  std::string name() const override { return name_; }
   bool accepts_images() const override { return true; }
   Result<ModelReply> ask(const ModelRequest&, const ReplyWatch&) override { return replies_.at(next_++); }
 
  private:
   std::vector<Result<ModelReply>> replies_;
+  std::string name_;
   std::size_t next_ = 0;
 };
 
@@ -80,6 +82,20 @@ TEST_F(CassetteTest, RepliesComeBackByRoleAttemptAndOrdinal) {
   EXPECT_EQ(reply->seconds, 1.5);
   EXPECT_EQ(reply->model, "m-1");
   EXPECT_FALSE(reply->drifted);
+}
+
+TEST_F(CassetteTest, FoldersOfTheMachineAreNotRecorded) {
+  for (const char* name : {"mailbox:/home/me/box", "replay:/srv/old.jsonl", "https://llm.example.org/v1#m"}) {
+    auto model =
+        make_recording_model(std::make_unique<Told>(std::vector<Result<ModelReply>>{said("a")}, name), file_);
+    ASSERT_TRUE(model->ask(place("generator", 0, 0), {}));
+    EXPECT_EQ(model->name(), name);
+  }
+  std::string text = read_file(file_).value();
+  EXPECT_THAT(text, HasSubstr("\"client\":\"mailbox\""));
+  EXPECT_THAT(text, HasSubstr("\"client\":\"replay\""));
+  EXPECT_THAT(text, HasSubstr("\"client\":\"https://llm.example.org/v1#m\""));  // an address, no folder
+  EXPECT_THAT(text, Not(HasSubstr("/home/me")));
 }
 
 TEST_F(CassetteTest, TheSamePlaceTwiceGivesBothInOrder) {

@@ -156,8 +156,10 @@ TEST_F(ForgeRun, OperatorTimesCanBeLeftOut) {
 
 TEST_F(ForgeRun, BestOfTakesTheFastestOfSeveralModels) {
   const ScriptedTask& task = scripted_tasks()[0];
-  server_.script("slow", {right(task, task.slow), right(task, task.slow)});
-  server_.script("quick", {does_not_compile(task), right(task, 1)});
+  // Replies take a moment, or one is over before the next is asked for.
+  auto later = [](ModelStep step) { return step.delay_seconds = 0.5, step; };
+  server_.script("slow", {later(right(task, task.slow)), right(task, task.slow)});
+  server_.script("quick", {later(does_not_compile(task)), right(task, 1)});
   server_.script("lost", {wrong_values(task), wrong_values(task)});
   ForgeOptions o = options(task, 6);
   o.strategy = "best-of";

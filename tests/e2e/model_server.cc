@@ -213,8 +213,18 @@ struct ModelServer::Inside {
       return;
     }
     ModelStep step = step_for(call);
-    if (step.delay_seconds > 0) sleep(step.delay_seconds);
+    if (step.delay_seconds > 0) {
+      count_call(1);
+      sleep(step.delay_seconds);
+      count_call(-1);
+    }
     answer(protocol, call, step, response);
+  }
+
+  void count_call(int change) {
+    std::lock_guard lock(mutex);
+    open_calls += static_cast<std::size_t>(change);
+    peak = std::max(peak, open_calls);
   }
 
   void answer(Protocol protocol, const SeenCall& call, const ModelStep& step, httplib::Response& response) {
@@ -363,14 +373,8 @@ struct ModelServer::Inside {
   }
 
   void stream(Protocol protocol, const SeenCall& call, const ModelStep& step, httplib::Response& response) {
-    {
-      std::lock_guard lock(mutex);
-      peak = std::max(peak, ++open_calls);
-    }
-    auto left = [this](bool) {
-      std::lock_guard lock(mutex);
-      --open_calls;
-    };
+    count_call(1);
+    auto left = [this](bool) { count_call(-1); };
     response.set_chunked_content_provider(
         "text/event-stream; charset=utf-8",
         [this, protocol, call, step](std::size_t, httplib::DataSink& sink) {
