@@ -125,7 +125,7 @@ TEST(Contraction, ALongKAboveASmallResultIsSplit) {
 // Whole vectors are stored behind a panel's rows while a is packed: nothing beside the panel may change.
 TEST(Contraction, PackingOfEveryHeightOfPanels) {
   CompiledCases cases;
-  for (const int rows : {1, 5, 6, 9})
+  for (const int rows : {1, 2, 3, 5, 6, 9})
     for (const bool transpose_a : {false, true})
       for (const Packing packing : {Packing::kCall, Packing::kBlock})
         add_checked(cases, product({2L * rows + 1, 19, 43}, transpose_a, false),

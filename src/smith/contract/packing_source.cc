@@ -18,8 +18,9 @@ std::string element_of(const Operand& operand, char which) {
 bool is_matrix(const Operand& operand) { return operand.element.empty() && operand.dtype == DType::kFloat32; }
 
 // Steps of k of the rows of a panel side by side. Whole vectors are stored though a panel has fewer rows:
-// what lies behind them is overwritten by the next step, so steps go upwards, the last rows go before the
-// first, and the last step is done by elements.
+// what lies behind them is overwritten by a later step, so steps go upwards and the last rows go before the
+// first. The last steps, whose vectors would end behind the panel, are done by elements: the panel there is
+// another thread's.
 std::string pack_a(const Contraction& c) {
   const std::string element = element_of(c.a, 'a');
   const bool along_k =
@@ -31,9 +32,13 @@ void pack_a_panel(const Tensors& t, long batch, long panel, long first_k, long s
 )";
   text += tensor_aliases(c.tensors, element, "  ");
   text += "  const long row0 = panel_row(panel);\n  const int rows = panel_rows(panel);\n  long step = 0;\n";
+  if (along_k || along_m)
+    text += R"(  // The last step whose vectors end inside the panel.
+  const long last_whole = steps - (((rows - 1) / kLanes + 1) * kLanes + rows - 1) / rows;
+)";
   if (along_k)
     text += fmt::format(R"(  const float* const source = {} + a_batch(batch) + a_side(row0) + first_k;
-  for (; step + kLanes < steps; step += kLanes)
+  for (; step + kLanes - 1 <= last_whole; step += kLanes)
     for (int i = (rows - 1) / kLanes * kLanes; i >= 0; i -= kLanes)  // a store's tail is mended by a later one
       transpose_square(source + i * kASide + step, kASide, rows - i, out + step * rows + i, rows);
 )",
@@ -41,7 +46,7 @@ void pack_a_panel(const Tensors& t, long batch, long panel, long first_k, long s
   else if (along_m)
     text += fmt::format(R"(  const float* const source = {} + a_batch(batch) + row0;
   if (row0 + (rows + kLanes - 1) / kLanes * kLanes <= kM)
-    for (; step + 1 < steps; ++step)
+    for (; step <= last_whole; ++step)
       for (int i = (rows - 1) / kLanes * kLanes; i >= 0; i -= kLanes)  // a store's tail is mended by a later one
         store_vec(out + step * rows + i, load_vec(source + a_depth(first_k + step) + i));
 )",
