@@ -8,7 +8,7 @@
 namespace kforge::smith {
 namespace {
 
-// Placeholders are words in capitals between percent signs.
+// Words in capitals between percent signs are filled in.
 std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& words) {
   for (const auto& [word, by] : words)
     for (std::size_t at = 0; (at = text.find("%" + word + "%", at)) != std::string::npos; at += by.size())
