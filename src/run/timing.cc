@@ -47,16 +47,27 @@ void take_sample(const BoundTask& task, TimedContender& timed, const RoundPlan& 
       {ns / batch, t.claimed_ns, t.parent_ns, t.cpu_ns, message_ns, t.delay_ns, steal_ticks() != steal});
 }
 
-// Two calls tell how many make a batch; they also warm what is warmed once per process.
-void choose_batch(const BoundTask& task, TimedContender& timed, const RoundPlan& plan,
-                  const TimingOptions& options) {
+// Single calls tell how many make a batch, roughly: what a message takes hides a call of a microsecond. A batch
+// of that many tells better. They also warm what is warmed once per process.
+void choose_batch(const BoundTask& task, const InputMemory& inputs, TimedContender& timed,
+                  const RoundPlan& plan, const TimingOptions& options) {
+  constexpr int kTries = 5;
   TimingOptions quick = options;
   quick.spin = std::chrono::milliseconds(2);
   quick.cold = false;
-  for (int i = 0; i < 2 && !timed.failure; ++i) take_sample(task, timed, plan, 1, quick);
-  if (timed.failure || timed.samples.empty()) return;
-  double calls = std::ceil(options.batch_ns / std::max(timed.samples.back().ns_per_call, 1.0));
-  timed.batch = static_cast<std::uint32_t>(std::clamp(calls, 1.0, static_cast<double>(plan.order.size())));
+  const double most = static_cast<double>(plan.order.size());
+  std::uint32_t filled = 0;
+  for (int i = 0; i < kTries; ++i) {
+    for (; options.refill && filled < timed.batch; ++filled)
+      fill_inputs(task, inputs, plan.choices[plan.order[filled]], plan.order[filled]);
+    take_sample(task, timed, plan, timed.batch, quick);
+    if (timed.failure) return;
+    double calls = std::ceil(options.batch_ns / std::max(timed.samples.back().ns_per_call, 1.0));
+    auto wanted = static_cast<std::uint32_t>(std::clamp(calls, 1.0, most));
+    bool grows = wanted > 2 * timed.batch;
+    if (i > 0) timed.batch = wanted;  // the first call of a process is slower than all others
+    if (i > 0 && !grows) break;
+  }
   timed.samples.clear();
 }
 
@@ -73,8 +84,7 @@ Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs,
                              std::vector<TimedContender>& contenders, const TimingOptions& options,
                              const TimingHooks& hooks) {
   RoundPlan plan = hooks.plan(-1);
-  if (options.refill) fill_inputs(task, inputs, plan.choices[plan.order[0]], plan.order[0]);
-  for (TimedContender& timed : contenders) choose_batch(task, timed, plan, options);
+  for (TimedContender& timed : contenders) choose_batch(task, inputs, timed, plan, options);
 
   auto start = Clock::now();
   int round = 0;
