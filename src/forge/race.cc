@@ -69,7 +69,7 @@ Step<bool> Race::start(Runner& runner, bool look) {
   reset_outputs(task_, runner.contender->outputs(), choices_[0], 0);
   KF_STEP([[maybe_unused]] CallTime called, runner.contender->call({0}, context_->call_limit));
   Verdict scratch;
-  if (auto failure = judge_outputs(*context_, expected_, runner.contender->outputs(), 0, InputKind::kOwn,
+  if (auto failure = judge_outputs(*context_, *expected_, runner.contender->outputs(), 0, InputKind::kOwn,
                                    "accuracy", scratch))
     return candidate_failed(*failure);
   return true;
@@ -79,8 +79,7 @@ Result<RaceResult> Race::challenge(const Build& build) {
   RaceResult result;
   if (!context_) {
     KF_TRY(context_, session_.context(task_));
-    KF_TRY(expected_, expected_outputs(task_, InputKind::kOwn, context_->check_seed(InputKind::kOwn),
-                                       session_.machine().threads(), context_->oracle_cache));
+    KF_TRY(expected_, context_->expected(InputKind::kOwn));
   }
   challenger_.reset();
   challenger_.emplace();

@@ -48,7 +48,7 @@ class Race {
   const BoundTask& task_;
   std::optional<JudgeContext> context_;
   std::optional<InputMemory> memory_;
-  Expected expected_;
+  Truth expected_;
   std::vector<InputChoice> choices_;
   std::optional<Runner> incumbent_, challenger_;
 };

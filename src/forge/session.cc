@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/memory.h"
 #include "build/source_place.h"
 #include "build/symbols.h"
 #include "forge/fill_report.h"
@@ -22,6 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kOracleCacheBytes = std::size_t{4} << 30;
+constexpr std::size_t kMostTruthBytes = std::size_t{2} << 30;
 constexpr milliseconds kLeastLoadLimit{2'000};  // for a sandbox on a busy machine
 
 std::size_t physical_memory() {
@@ -164,6 +166,7 @@ Result<void> JudgingSession::open_all() {
   }
   KF_TRY(fs::path home, kforge_home());
   oracle_cache_.emplace(home / "cache" / "oracle", kOracleCacheBytes);
+  truths_.emplace(&*oracle_cache_, std::min(kMostTruthBytes, available_memory() / 8));
   if (options_.store) {
     KF_TRY(store_, Store::open());
   }
@@ -266,7 +269,7 @@ Result<JudgeContext> JudgingSession::context(const BoundTask& task, bool fresh_i
   context.machine = &machine_;
   context.policy = policy_;
   context.threads = threads_;
-  context.oracle_cache = &*oracle_cache_;
+  context.truths = &*truths_;
   context.call_limit = call_limit(task);
   if (options_.call_limit_seconds > 0)
     context.load_limit = std::clamp<milliseconds>(context.call_limit, kLeastLoadLimit, context.load_limit);
@@ -276,6 +279,7 @@ Result<JudgeContext> JudgingSession::context(const BoundTask& task, bool fresh_i
   };
   if (fresh_inputs) {
     context.secret = random_seed();
+    context.fresh_secret = true;
   } else if (store_) {
     KF_TRY(CheckSecret secret, store_->take_check_secret(task.key()));
     context.secret = secret.seed;

@@ -160,6 +160,7 @@ class JudgingSession {
   Stopwatch stopwatch_;  // of the judgement under way; the first one's includes opening
   std::optional<Store> store_;
   std::optional<FileCache> oracle_cache_;
+  std::optional<Truths> truths_;
   Task task_;
   Platform platform_;
   Machine machine_;

@@ -14,6 +14,8 @@ namespace {
 
 // Part of every cache key: raise it when the oracle's values change.
 constexpr std::string_view kOracleVersion = "2";
+// To write and read again, checksums included.
+constexpr double kDiskSecondsPerByte = 8e-9;
 
 std::string cache_key(const BoundTask& task, InputKind kind, std::uint64_t seed) {
   Hasher hasher;
@@ -192,6 +194,16 @@ Result<Expected> compute(const BoundTask& task, InputKind kind, std::uint64_t se
 
 }  // namespace
 
+std::size_t Expected::bytes() const {
+  std::size_t bytes = 0;
+  for (const ExpectedOutput& output : outputs) {
+    bytes += output.values.size() * sizeof(float) + output.doubles.size() * sizeof(double) +
+             output.ints.size() * sizeof(std::int64_t);
+    if (output.index_source) bytes += output.index_source->values.size() * sizeof(float);
+  }
+  return bytes;
+}
+
 Result<Expected> expected_outputs(const BoundTask& task, InputKind kind, std::uint64_t seed, int threads,
                                   FileCache* cache, double worth_caching) {
   const std::string key = cache ? cache_key(task, kind, seed) : std::string();
@@ -205,7 +217,8 @@ Result<Expected> expected_outputs(const BoundTask& task, InputKind kind, std::ui
   KF_TRY(Expected expected, compute(task, kind, seed, threads));
   expected.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   // A cache that cannot be written costs time, not correctness.
-  if (cache && expected.seconds > worth_caching) (void)cache->store(key, write_expected(expected));
+  if (cache && expected.seconds > worth_caching + kDiskSecondsPerByte * static_cast<double>(expected.bytes()))
+    (void)cache->store(key, write_expected(expected));
   return expected;
 }
 

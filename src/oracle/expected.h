@@ -40,11 +40,13 @@ struct Expected {
   bool yardstick_finite = true;         // the yardstick is finite wherever the truth is
   double seconds = 0;                   // spent on computing it now; 0 when it came from the cache
   bool from_cache = false;
+
+  std::size_t bytes() const;  // of the values
 };
 
 // Inputs are made by fill_argument(argument, kind, seed, index of the argument). `cache` may be null.
-// Only results that took longer than `worth_caching` seconds are cached: others are cheaper to compute than
-// to read.
+// Only results that took longer than `worth_caching` seconds and what the disk takes for them are cached:
+// others are cheaper to compute than to read.
 Result<Expected> expected_outputs(const BoundTask& task, InputKind kind, std::uint64_t seed, int threads,
                                   FileCache* cache, double worth_caching = 0.25);
 

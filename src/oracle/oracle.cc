@@ -133,7 +133,7 @@ std::vector<OracleTensor> interpret(const Graph& graph, std::span<const TensorVi
   Interpreter<F> interpreter(graph, std::max(threads, 1), nullptr);
   for (const TensorView& view : inputs) {
     if (!view.data && element_count(view.shape) != 0) refuse("input {} has no data", view.name);
-    interpreter.set(view.name, Tensor<F>::from_raw(view.dtype, view.shape, view.data));
+    interpreter.set(view.name, Tensor<F>::from_raw(view.dtype, view.shape, view.data, threads));
   }
   std::vector<OracleTensor> results;
   for (Tensor<F>& tensor : interpreter.run()) {
@@ -144,7 +144,7 @@ std::vector<OracleTensor> interpret(const Graph& graph, std::span<const TensorVi
                      [&](F value) { return round_to(tensor.dtype(), value); });
       tensor = std::move(rounded);
     }
-    results.push_back(std::move(tensor).release());
+    results.push_back(std::move(tensor).release(threads));
   }
   return results;
 }

@@ -3,11 +3,15 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <limits>
+
+#include "base/memory.h"
+#include "oracle/parallel.h"
 
 namespace kforge {
 namespace {
+
+constexpr std::int64_t kGrain = 1 << 18;
 
 template <class Element>
 Element element_at(const std::byte* data, std::size_t index) {
@@ -16,76 +20,70 @@ Element element_at(const std::byte* data, std::size_t index) {
   return element;
 }
 
+// target[i] = of(element i), for all of them.
+template <class Element, class Target, class Of>
+void convert(int threads, const std::byte* data, std::vector<Target>& target, Of of) {
+  parallel_for(threads, static_cast<std::int64_t>(target.size()), kGrain,
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+                   target[i] = static_cast<Target>(of(element_at<Element>(data, i)));
+               });
+}
+
 template <class Element, class Target>
-void convert(const std::byte* data, std::vector<Target>& target) {
-  for (std::size_t i = 0; i < target.size(); ++i)
-    target[i] = static_cast<Target>(element_at<Element>(data, i));
+void convert(int threads, const std::byte* data, std::vector<Target>& target) {
+  convert<Element>(threads, data, target, [](Element element) { return element; });
 }
 
 template <class F>
-void read_floats(DType dtype, const std::byte* data, std::vector<F>& values) {
+void read_floats(int threads, DType dtype, const std::byte* data, std::vector<F>& values) {
   switch (dtype) {
     case DType::kFloat32:
-      return convert<float>(data, values);
+      return convert<float>(threads, data, values);
     case DType::kFloat64:
-      return convert<double>(data, values);
+      return convert<double>(threads, data, values);
     case DType::kFloat16:
-      for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = static_cast<F>(float_from_fp16(element_at<std::uint16_t>(data, i)));
-      return;
+      return convert<std::uint16_t>(threads, data, values, float_from_fp16);
     case DType::kBFloat16:
-      for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = static_cast<F>(float_from_bf16(element_at<std::uint16_t>(data, i)));
-      return;
+      return convert<std::uint16_t>(threads, data, values, float_from_bf16);
     default:
       KF_CHECK(false, "{} is not a floating type", name_of(dtype));
   }
 }
 
-void read_ints(DType dtype, const std::byte* data, std::vector<std::int64_t>& values) {
+void read_ints(int threads, DType dtype, const std::byte* data, std::vector<std::int64_t>& values) {
   switch (dtype) {
     case DType::kInt8:
-      return convert<std::int8_t>(data, values);
+      return convert<std::int8_t>(threads, data, values);
     case DType::kInt16:
-      return convert<std::int16_t>(data, values);
+      return convert<std::int16_t>(threads, data, values);
     case DType::kInt32:
-      return convert<std::int32_t>(data, values);
+      return convert<std::int32_t>(threads, data, values);
     case DType::kInt64:
-      return convert<std::int64_t>(data, values);
+      return convert<std::int64_t>(threads, data, values);
     case DType::kUInt8:
-      return convert<std::uint8_t>(data, values);
+      return convert<std::uint8_t>(threads, data, values);
     case DType::kUInt16:
-      return convert<std::uint16_t>(data, values);
+      return convert<std::uint16_t>(threads, data, values);
     case DType::kUInt32:
-      return convert<std::uint32_t>(data, values);
+      return convert<std::uint32_t>(threads, data, values);
     case DType::kUInt64:
-      return convert<std::uint64_t>(data, values);
+      return convert<std::uint64_t>(threads, data, values);
     case DType::kBool:
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] = element_at<std::uint8_t>(data, i) != 0;
-      return;
+      return convert<std::uint8_t>(threads, data, values, [](std::uint8_t byte) { return byte != 0; });
     default:
       KF_CHECK(false, "{} is not an integer type", name_of(dtype));
   }
 }
 
-// Bytes the system can still give without swapping; a very large number where it does not say.
-std::int64_t available_memory() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string key, rest; file >> key; std::getline(file, rest)) {
-    std::int64_t kilobytes = 0;
-    if (key == "MemAvailable:" && file >> kilobytes) return kilobytes * 1024;
-  }
-  return std::numeric_limits<std::int64_t>::max();
-}
-
 // Refuses a tensor for which there is no memory, before it is made: the system would end the process instead.
 // Small tensors are looked at together, so that most cost nothing.
-void check_memory(const Shape& shape, std::int64_t bytes) {
-  constexpr std::int64_t kLookAfter = std::int64_t{64} << 20;
-  static std::atomic<std::int64_t> not_looked_at{0};
+void check_memory(const Shape& shape, std::size_t bytes) {
+  constexpr std::size_t kLookAfter = std::size_t{64} << 20;
+  static std::atomic<std::size_t> not_looked_at{0};
   if (not_looked_at.fetch_add(bytes) + bytes < kLookAfter) return;
   not_looked_at = 0;
-  if (bytes > available_memory() - kLookAfter)
+  if (bytes + kLookAfter > available_memory())
     refuse("there is no memory for a tensor of shape {} ({} MB)", to_string(shape), bytes >> 20);
 }
 
@@ -115,8 +113,7 @@ std::int64_t checked_count(const Shape& shape) {
 template <class F>
 Tensor<F>::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)) {
   const auto count = static_cast<std::size_t>(checked_count(shape_));
-  check_memory(shape_, static_cast<std::int64_t>(
-                           count * (kforge::is_float(dtype) ? sizeof(F) : sizeof(std::int64_t))));
+  check_memory(shape_, count * (kforge::is_float(dtype) ? sizeof(F) : sizeof(std::int64_t)));
   if (kforge::is_float(dtype))
     data_ = std::make_shared<Floats>(count);
   else if (dtype == DType::kString)
@@ -138,14 +135,14 @@ Tensor<F>::Tensor(DType dtype, Shape shape, Ints values)
 }
 
 template <class F>
-Tensor<F> Tensor<F>::from_raw(DType dtype, const Shape& shape, const std::byte* data) {
+Tensor<F> Tensor<F>::from_raw(DType dtype, const Shape& shape, const std::byte* data, int threads) {
   Tensor tensor(dtype, shape);
   if (kforge::is_float(dtype))
-    read_floats(dtype, data, tensor.new_floats());
+    read_floats(threads, dtype, data, tensor.new_floats());
   else if (dtype == DType::kString)
     refuse("a string tensor has no raw form");
   else
-    read_ints(dtype, data, tensor.new_ints());
+    read_ints(threads, dtype, data, tensor.new_ints());
   return tensor;
 }
 
@@ -206,14 +203,23 @@ Tensor<F> Tensor<F>::with_dtype(DType dtype) const {
   return tensor;
 }
 
+static std::vector<double> widened(int threads, const std::vector<float>& values) {
+  std::vector<double> wide(values.size());
+  parallel_for(threads, static_cast<std::int64_t>(values.size()), kGrain,
+               [&](std::int64_t begin, std::int64_t end) {
+                 std::copy(values.begin() + begin, values.begin() + end, wide.begin() + begin);
+               });
+  return wide;
+}
+
 template <class F>
-OracleTensor Tensor<F>::release() && {
+OracleTensor Tensor<F>::release(int threads) && {
   OracleTensor result{dtype_, shape_, {}};
   std::visit(
       [&](auto& held) {
         using Values = typename std::remove_reference_t<decltype(held)>::element_type;
         if constexpr (std::is_same_v<Values, std::vector<float>>)
-          result.values = std::vector<double>(held->begin(), held->end());
+          result.values = widened(threads, *held);
         else if (held.use_count() == 1)
           result.values = std::move(*held);
         else

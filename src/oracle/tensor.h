@@ -59,7 +59,7 @@ class Tensor {
   Tensor(DType dtype, Shape shape, Ints values);
 
   // Converts raw little-endian elements.
-  static Tensor from_raw(DType dtype, const Shape& shape, const std::byte* data);
+  static Tensor from_raw(DType dtype, const Shape& shape, const std::byte* data, int threads = 1);
   static Tensor from_constant(const ConstantTensor& constant);
 
   DType dtype() const { return dtype_; }
@@ -95,7 +95,7 @@ class Tensor {
   }
 
   // As a result. Takes the elements over where nobody else holds them.
-  OracleTensor release() &&;
+  OracleTensor release(int threads) &&;
 
  private:
   DType dtype_ = DType::kFloat32;

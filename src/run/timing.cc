@@ -47,8 +47,8 @@ void take_sample(const BoundTask& task, TimedContender& timed, const RoundPlan& 
       {ns / batch, t.claimed_ns, t.parent_ns, t.cpu_ns, message_ns, t.delay_ns, steal_ticks() != steal});
 }
 
-// Single calls tell how many make a batch, roughly: what a message takes hides a call of a microsecond. A batch
-// of that many tells better. They also warm what is warmed once per process.
+// Single calls tell how many make a batch, roughly: what a message takes hides a call of a microsecond. A
+// batch of that many tells better. They also warm what is warmed once per process.
 void choose_batch(const BoundTask& task, const InputMemory& inputs, TimedContender& timed,
                   const RoundPlan& plan, const TimingOptions& options) {
   constexpr int kTries = 5;

@@ -93,7 +93,7 @@ class TimedJudge {
   Verdict& verdict_;
   std::mt19937_64 random_;
   SamplePositions positions_;
-  Expected expected_;
+  Truth expected_;
 
   std::optional<InputMemory> memory_;
   std::vector<std::unique_ptr<Contender>> owned_;  // the candidate first
@@ -197,7 +197,7 @@ Result<std::unique_ptr<Contender>> TimedJudge::start_rival(const Rival& rival, i
   }
   Verdict scratch;
   if (auto failure =
-          judge_outputs(context_, expected_, (*started)->outputs(), 0, InputKind::kOwn, "accuracy", scratch))
+          judge_outputs(context_, *expected_, (*started)->outputs(), 0, InputKind::kOwn, "accuracy", scratch))
     return refuse(*failure);
   return std::move(*started);
 }
@@ -260,7 +260,7 @@ void TimedJudge::after_batch(const BatchView& batch) {
     if (batch.round == drawn_round_ && slot == drawn_slot_) {
       Verdict scratch;
       auto failure =
-          judge_outputs(context_, expected_, outputs, slot, InputKind::kOwn, "timed_calls", scratch);
+          judge_outputs(context_, *expected_, outputs, slot, InputKind::kOwn, "timed_calls", scratch);
       if (failure)
         verdict_.fail(Rejected{"timed_calls",
                                "a timed call gave another result than its checks: " + reason_text(*failure),
@@ -445,7 +445,7 @@ Result<void> TimedJudge::repeat_calls(Contender& fresh, std::span<const Remember
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const RememberedCall& call = calls[i];
     auto again = take_fingerprint(positions_, fresh.outputs(), slots[i]);
-    auto difference = fingerprints_differ(positions_, task_, call.values, again, context_.policy, expected_);
+    auto difference = fingerprints_differ(positions_, task_, call.values, again, context_.policy, *expected_);
     if (!difference) continue;
     if (call.tripwire) {
       verdict_.fail(Rejected{
@@ -608,8 +608,7 @@ Result<TimedFindings> TimedJudge::judge() {
   std::uint32_t slots = slots_for(task_, std::max(verdict_.check_call_ns, 1e3) / 4, options_.timing.batch_ns);
   KF_TRY(memory_, InputMemory::create(task_, slots));
   InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
-  KF_TRY(expected_,
-         expected_outputs(task_, own.kind, own.seed, context_.machine->threads(), context_.oracle_cache));
+  KF_TRY(expected_, context_.expected(own.kind));
   verdict_.oracle_seconds += expected_.seconds;
   fill_params(task_, *memory_, own);
   KF_TRY_VOID(start_candidate());

@@ -107,7 +107,7 @@ class ValueJudge {
  private:
   Result<void> judge_kind(InputKind kind);
   Result<void> judge_repeat(const Expected& expected, InputChoice choice);
-  Result<Expected> expect(InputKind kind);
+  Result<Truth> expect(InputKind kind);
   // One call in a slot; false when the verdict has failed.
   Result<bool> call(std::uint32_t slot);
 
@@ -134,11 +134,10 @@ Result<bool> ValueJudge::start(int threads) {
   return true;
 }
 
-Result<Expected> ValueJudge::expect(InputKind kind) {
-  KF_TRY(Expected expected, expected_outputs(task_, kind, context_.check_seed(kind),
-                                             context_.machine->threads(), context_.oracle_cache));
-  verdict_.oracle_seconds += expected.seconds;
-  return expected;
+Result<Truth> ValueJudge::expect(InputKind kind) {
+  KF_TRY(Truth truth, context_.expected(kind));
+  verdict_.oracle_seconds += truth.seconds;
+  return truth;
 }
 
 Result<bool> ValueJudge::call(std::uint32_t slot) {
@@ -154,9 +153,9 @@ Result<bool> ValueJudge::call(std::uint32_t slot) {
 }
 
 Result<void> ValueJudge::judge_kind(InputKind kind) {
-  KF_TRY(Expected expected, expect(kind));
+  KF_TRY(Truth expected, expect(kind));
   std::string kind_name(name_of(kind));
-  if (gate_of(kind) == "extreme" && !expected.yardstick_finite) {
+  if (gate_of(kind) == "extreme" && !expected->yardstick_finite) {
     skipped_.push_back(kind_name);
     return {};
   }
@@ -173,7 +172,7 @@ Result<void> ValueJudge::judge_kind(InputKind kind) {
   reset_outputs(task_, contender_->outputs(), choice, 0);
   KF_TRY(bool called, call(0));
   if (!called) return {};
-  auto failure = judge_outputs(context_, expected, contender_->outputs(), 0, kind, gate_of(kind), verdict_);
+  auto failure = judge_outputs(context_, *expected, contender_->outputs(), 0, kind, gate_of(kind), verdict_);
   // Wrong values and work after return look alike; looking again tells them apart.
   if ((failure || kind == InputKind::kOwn) && works_after_return(task_, *contender_, 0))
     failure = after_return_failure();
@@ -183,7 +182,7 @@ Result<void> ValueJudge::judge_kind(InputKind kind) {
   }
   std::string& kinds = done_[gate_of(kind)];
   kinds += (kinds.empty() ? "" : ", ") + kind_name;
-  if (kind == InputKind::kOwn) return judge_repeat(expected, choice);
+  if (kind == InputKind::kOwn) return judge_repeat(*expected, choice);
   return {};
 }
 
@@ -242,7 +241,7 @@ Result<void> ValueJudge::every_kind() {
 // result.
 Result<void> ValueJudge::another_process() {
   InputKind kind = InputKind::kOwn;
-  KF_TRY(Expected expected, expect(kind));
+  KF_TRY(Truth expected, expect(kind));
   InputChoice choice{kind, context_.check_seed(kind)};
   fill_params(task_, *memory_, choice);
   KF_TRY(auto prepared, contender_->prepare(context_.call_limit));
@@ -261,7 +260,7 @@ Result<void> ValueJudge::another_process() {
     }
     verdict_.call_seconds += time->parent_ns / 1e9;
   }
-  if (auto failure = judge_outputs(context_, expected, contender_->outputs(), 0, kind, "repeat", verdict_)) {
+  if (auto failure = judge_outputs(context_, *expected, contender_->outputs(), 0, kind, "repeat", verdict_)) {
     if (auto* wrong = std::get_if<WrongValue>(&*failure))
       wrong->reason =
           "in another process, with one thread, after a call on nearly the same inputs: " + wrong->reason;

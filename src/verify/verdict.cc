@@ -32,4 +32,10 @@ std::uint64_t JudgeContext::check_seed(InputKind kind) const {
   return mix_seed(secret, static_cast<std::uint64_t>(kind));
 }
 
+Result<Truth> JudgeContext::expected(InputKind kind) const {
+  Truths nothing_kept(nullptr, 0);
+  Truths& source = truths ? *truths : nothing_kept;
+  return source.get(*task, kind, check_seed(kind), secret, machine->threads(), fresh_secret);
+}
+
 }  // namespace kforge
