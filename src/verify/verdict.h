@@ -46,7 +46,7 @@ struct JudgeContext {
   const Machine* machine = nullptr;
   PrecisionPolicy policy{};
   int threads = 1;
-  std::uint64_t secret = 0;  // check inputs are derived from it
+  std::uint64_t secret = 0;   // check inputs are derived from it
   bool fresh_secret = false;  // drawn for this judging alone
   Truths* truths = nullptr;   // null: nothing is kept
   std::chrono::milliseconds load_limit{20'000};

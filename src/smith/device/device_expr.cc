@@ -47,6 +47,8 @@ std::string_view prelude_function(Op op) {
       return "erf_of";
     case Op::kErfc:
       return "erfc_of";
+    case Op::kNormalCdf:
+      return "normal_cdf";
     case Op::kTanh:
       return "tanh_of";
     case Op::kSigmoid:
@@ -76,7 +78,7 @@ class Writer {
     const bool shared = uses_[e.get()] > 1 && !is_position(e) && e->op != Op::kNumber;
     if (!shared || inline_) return fresh(e);
     if (const auto found = named_.find(e.get()); found != named_.end()) return found->second;
-    const std::string text = fresh(e);
+    std::string text = fresh(e);
     if (is_atom(text)) return text;
     const std::string name = fmt::format("t{}_", ++*scope_.counter);
     lines.push_back(fmt::format("const {} {} = {};", d_.type(e->type), name, text));
@@ -97,10 +99,10 @@ class Writer {
     if (const auto found = scope_.registers.find(e->name); found != scope_.registers.end())
       return found->second;
     const TensorInfo& tensor = scope_.tensors->at(e->name);
-    const std::string name = scope_.name(e->name);
+    std::string name = scope_.name(e->name);
     if (is_local(tensor) && element_count(tensor.shape) == 1) return name;
     const std::string at = index_text(scope_, flat_position(e->coefs, e->args));
-    const std::string element = fmt::format("{}[{}]", name, at);
+    std::string element = fmt::format("{}[{}]", name, at);
     if (is_local(tensor)) return element;
     switch (tensor.dtype) {
       case DType::kFloat16:
@@ -143,7 +145,7 @@ class Writer {
       default:
         break;
     }
-    const std::string wide =
+    std::string wide =
         floating ? fmt::format("{}({})", need("whole_of"), d_.cast("float", text)) : d_.cast(d_.whole, text);
     if (e->dtype == DType::kInt64 || e->dtype == DType::kUInt64) return wide;
     return d_.cast(d_.whole, d_.cast(d_.stored.at(e->dtype), wide));

@@ -119,6 +119,9 @@ $fnfloat erfc_of(float x) {
       {"erf_of", {"erfc_of", "with_sign_of"}, R"(
 $fnfloat erf_of(float x) { return x * x < 0.88f ? erf_small(x) : with_sign_of(1.0f - erfc_of($abs(x)), x); }
 )"},
+      {"normal_cdf", {"erfc_of"}, R"(
+$fnfloat normal_cdf(float x) { return 0.5f * erfc_of(-0.70710678f * x); }
+)"},
       {"remainder_of", {}, R"(
 $fnfloat remainder_of(float a, float b) { return a - b * trunc(a / b); }
 )"},

@@ -52,7 +52,8 @@ Dialect opencl() {
   d.functions = with(common_functions(), {{Op::kExpm1, "expm1({0})"},
                                           {Op::kLog1p, "log1p({0})"},
                                           {Op::kErf, "erf({0})"},
-                                          {Op::kErfc, "erfc({0})"}});
+                                          {Op::kErfc, "erfc({0})"},
+                                          {Op::kNormalCdf, "(0.5f * erfc(-0.70710678f * {0}))"}});
   d.reserved = {"kernel",     "global",     "local",     "constant",  "private", "half",
                 "uchar",      "ushort",     "uint",      "ulong",     "image",   "read_only",
                 "write_only", "read_write", "event_t",   "sampler_t", "vec",     "select",
@@ -91,7 +92,8 @@ Dialect cuda() {
   d.functions = with(common_functions(), {{Op::kExpm1, "expm1({0})"},
                                           {Op::kLog1p, "log1p({0})"},
                                           {Op::kErf, "erf({0})"},
-                                          {Op::kErfc, "erfc({0})"}});
+                                          {Op::kErfc, "erfc({0})"},
+                                          {Op::kNormalCdf, "(0.5f * erfc(-0.70710678f * {0}))"}});
   d.reserved = {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "y0",  "y1",  "yn",
                 "j0",        "j1",       "jn",       "gamma",   "normal",   "exp", "log", "pow",
                 "sin",       "cos",      "tan",      "index",   "signal",   "min", "max"};

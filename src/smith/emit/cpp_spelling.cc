@@ -24,6 +24,8 @@ Spelling spelling_of(Op op) {
       return {"erf_of({0})", "erf", true};
     case Op::kErfc:
       return {"erfc_of({0})", "erfc", true};
+    case Op::kNormalCdf:
+      return {"normal_cdf({0})", "normal_cdf", true};
     case Op::kTanh:
       return {"tanh_of({0})", "tanh", true};
     case Op::kSigmoid:
@@ -83,6 +85,8 @@ std::string_view double_spelling(Op op) {
       return "std::erf({0})";
     case Op::kErfc:
       return "std::erfc({0})";
+    case Op::kNormalCdf:
+      return "(0.5 * std::erfc(-0.70710678118654752 * {0}))";
     case Op::kTanh:
       return "std::tanh({0})";
     case Op::kSigmoid:

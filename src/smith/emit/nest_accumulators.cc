@@ -98,6 +98,7 @@ bool NestWriter::can_lanes(const StmtNode& loop, bool undecided) const {
 void NestWriter::for_loop(const Stmt& s) {
   const Stmt init = std::exchange(initial_, nullptr);
   if (s->scan && s->run == Run::kVector && scan_lanes(s, init)) return;
+  if (turn(s)) return;
   // Accumulators of what this loop reduces.
   std::vector<Stmt> mine = s->scan ? std::vector<Stmt>{} : steady_updates(s);
   if (s->run == Run::kParallel) mine.clear();

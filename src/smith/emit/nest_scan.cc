@@ -54,9 +54,7 @@ bool NestWriter::scan_lanes(const Stmt& s, const Stmt& init) {
   line(fmt::format("  const F part = prefix<{}>(x, {}), sums = {}::of(part, {});", how, neutral, how, carry));
   std::string stored = "sums";
   if (exclusive) {
-    line("  IVec up;");
-    line("  for (int l = 0; l < kLanes; ++l) up[l] = l == 0 ? int(kLanes) : l - 1;");
-    line(fmt::format("  const F before = __builtin_shuffle(sums, {}, up);", carry));
+    line(fmt::format("  const F before = one_up(sums, {});", carry));
     stored = "before";
   }
   // Rows that begin and end on whole lines can go past the caches.
@@ -68,9 +66,7 @@ bool NestWriter::scan_lanes(const Stmt& s, const Stmt& init) {
   if (step == 1) {
     line(fmt::format("  {}({}, {});", put, address, stored));
   } else {
-    line("  IVec turn;");
-    line("  for (int l = 0; l < kLanes; ++l) turn[l] = int(kLanes) - 1 - l;");
-    line(fmt::format("  {}({} - (kLanes - 1), __builtin_shuffle({}, turn));", put, address, stored));
+    line(fmt::format("  {}({} - (kLanes - 1), mirrored({}));", put, address, stored));
   }
   line(fmt::format("  {0} = {1}::of({0}, __builtin_shuffle(part, IVec{{}} + int(kLanes - 1)));", carry, how));
   line("}");

@@ -106,10 +106,14 @@ void NestWriter::statement(const Stmt& s) {
   }
 }
 
+std::string NestWriter::end_of(const Stmt& loop) {
+  if (!loop->limit) return fmt::format("{}", loop->extent);
+  return fmt::format("std::min<long>({}, {})", loop->extent, position_text(scope(), loop->limit));
+}
+
 void NestWriter::open_loop(const Stmt& s) {
   const std::string& v = s->name;
-  std::string end = fmt::format("{}", s->extent);
-  if (s->limit) end = fmt::format("std::min<long>({}, {})", s->extent, position_text(scope(), s->limit));
+  const std::string end = end_of(s);
   if (s->run == Run::kVector && can_lanes(*s) && lanes_.empty()) {
     used_.insert("along");
     line(fmt::format("along<{}>({}, [&](auto lane, long {}) __attribute__((always_inline)) {{", s->unroll,

@@ -64,6 +64,10 @@ class NestWriter {
   // A running sum or product along lanes: prefixes inside of a vector, and the total carried on.
   bool scan_lanes(const Stmt& s, const Stmt& init);
 
+  // Two loops that copy columns to rows: squares of elements are turned in registers (nest_turn.cc).
+  bool turn(const Stmt& s);
+  std::string end_of(const Stmt& loop);
+
   const Nest& nest_;
   std::set<std::string>& used_;
   int& counter_;

@@ -248,16 +248,65 @@ SMITH_INLINE void stream_end() {
 }
 )"},
       {"prefix", {"vectors"}, R"(
-// lanes become x0, x0 + x1, x0 + x1 + x2, ...: by shifting one, two, four lanes up.
-template <class How> SMITH_INLINE Vec prefix(Vec x, float neutral) {
-  const Vec fill = set<Vec>(neutral);
-#pragma GCC unroll 4
-  for (int shift = 1; shift < kLanes; shift *= 2) {
-    IVec order;
-    for (int lane = 0; lane < kLanes; ++lane) order[lane] = lane < shift ? int(kLanes) + lane : lane - shift;
-    x = How::of(x, __builtin_shuffle(x, fill, order));
+// lanes become x0, x0 + x1, x0 + x1 + x2, ...: every second piece of 1, 2, 4, ... lanes takes what the one
+// before it ends with.
+template <class How, int W = 1> SMITH_INLINE Vec prefix(Vec x, float neutral) {
+  if constexpr (W >= kLanes) {
+    return x;
+  } else {
+    const Vec fill = set<Vec>(neutral);
+    const Vec before = [&]<int... i>(std::integer_sequence<int, i...>) {
+      return __builtin_shufflevector(x, fill, (i / W % 2 ? i / W * W - 1 : int(kLanes) + i)...);
+    }(std::make_integer_sequence<int, int(kLanes)>());
+    return prefix<How, 2 * W>(How::of(x, before), neutral);
   }
-  return x;
+}
+// Lanes one up, the first lane of `low` below them.
+SMITH_INLINE Vec one_up(Vec x, Vec low) {
+  return [&]<int... i>(std::integer_sequence<int, i...>) {
+    return __builtin_shufflevector(x, low, (i == 0 ? int(kLanes) : i - 1)...);
+  }(std::make_integer_sequence<int, int(kLanes)>());
+}
+SMITH_INLINE Vec mirrored(Vec x) {
+  return [&]<int... i>(std::integer_sequence<int, i...>) {
+    return __builtin_shufflevector(x, x, (int(kLanes) - 1 - i)...);
+  }(std::make_integer_sequence<int, int(kLanes)>());
+}
+)"},
+      {"turn", {"vectors", "stream"}, R"(
+// Rows become columns: neighbours at distance 1, 2, 4, ... exchange halves.
+template <int D = 1> SMITH_INLINE void turned(Vec (&v)[kLanes]) {
+  if constexpr (D < kLanes) {
+    for (int k = 0; k < kLanes; ++k) {
+      if (k & D) continue;
+      const Vec a = v[k], b = v[k + D];
+      [&]<int... i>(std::integer_sequence<int, i...>) {
+        v[k] = __builtin_shufflevector(a, b, (i & D ? int(kLanes) + i - D : i)...);
+        v[k + D] = __builtin_shufflevector(a, b, (i & D ? int(kLanes) + i : i + D)...);
+      }(std::make_integer_sequence<int, int(kLanes)>());
+    }
+    turned<2 * D>(v);
+  }
+}
+// y[i * ys + j] = x[j * xs + i] for i < n and j < m. Two squares side by side fill whole lines of y, also where
+// they go past the caches.
+template <bool kPast> SMITH_INLINE void turn(float* y, long ys, const float* x, long xs, long n, long m) {
+  const long whole_n = n / kLanes * kLanes, whole_m = m / (2 * kLanes) * (2 * kLanes);
+  for (long j = 0; j < whole_m; j += 2 * kLanes)
+    for (long i = 0; i < whole_n; i += kLanes) {
+      Vec low[kLanes], high[kLanes];
+      for (int k = 0; k < kLanes; ++k) low[k] = load<Vec>(x + (j + k) * xs + i);
+      turned(low);
+      for (int k = 0; k < kLanes; ++k) high[k] = load<Vec>(x + (j + kLanes + k) * xs + i);
+      turned(high);
+      for (int k = 0; k < kLanes; ++k) {
+        float* const p = y + (i + k) * ys + j;
+        if constexpr (kPast) stream(p, low[k]), stream(p + kLanes, high[k]);
+        else store(p, low[k]), store(p + kLanes, high[k]);
+      }
+    }
+  for (long i = 0; i < n; ++i)
+    for (long j = i < whole_n ? whole_m : 0; j < m; ++j) y[i * ys + j] = x[j * xs + i];
 }
 )"},
       {"sqrt", {"vectors"}, R"(
@@ -284,16 +333,15 @@ template <class F> SMITH_INLINE F with_sign_of(F x, F sign) {
       {"exp_parts", {"vectors", "at_least"}, R"(
 // exp(x + tail) = 2^n (1 + m): n whole, m = expm1 of what is left, |rest| < 0.35.
 template <class F> struct ExpParts { Int<F> n; F m; };
-template <class F> SMITH_INLINE ExpParts<F> exp_parts(F x, F tail) {
+template <class F, class... Tail> SMITH_INLINE ExpParts<F> exp_parts(F x, Tail... tail) {
   const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to whole numbers
   const F shifted = x * 1.44269504f + magic;
   const F whole = shifted - magic;
-  const F r = ((x - whole * 0.693359375f) + whole * 2.12194440e-4f) + tail;
-  F p = r * 1.9875691500e-4f + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
+  const F r = (((x - whole * 0.693359375f) + whole * 2.12194440e-4f) + ... + tail);
+  F p = r * 1.3950725990e-3f + 8.3690249714e-3f;
+  p = p * r + 4.1666202284e-2f;
+  p = p * r + 1.6666517711e-1f;
+  p = p * r + 5.0000000963e-1f;
   return {__builtin_bit_cast(Int<F>, shifted) - 0x4b400000, p * (r * r) + r};
 }
 template <class F> SMITH_INLINE F power_of_two(Int<F> n) { return __builtin_bit_cast(F, (n + 127) << 23); }
@@ -303,17 +351,24 @@ template <class F> SMITH_INLINE F scaled(F x, Int<F> n) {
   return x * power_of_two<F>(half) * power_of_two<F>(n - half);
 }
 )"},
+      {"exp_down", {"exp_parts"}, R"(
+// exp(-a) for a >= 0. The last step alone may give a denormal.
+template <class F> SMITH_INLINE F exp_down(F a) {
+  const ExpParts<F> e = exp_parts<F>(-at_most(a, 104.5f));
+  return (e.m + 1.0f) * power_of_two<F>(e.n + 24) * 5.9604644775390625e-8f;  // 2^-24
+}
+)"},
       {"exp", {"exp_parts"}, R"(
 template <class F> SMITH_INLINE F exp_of(F x) {
   const F cut = at_most(at_least(x, -104.5f), 89.0f);  // 0 and infinity beyond
-  const ExpParts<F> e = exp_parts<F>(cut, set<F>(0.0f));
+  const ExpParts<F> e = exp_parts<F>(cut);
   return scaled<F>(e.m + 1.0f, e.n);
 }
 )"},
       {"expm1", {"exp_parts", "magnitude"}, R"(
 template <class F> SMITH_INLINE F expm1_of(F x) {
   const F cut = at_most(at_least(x, -30.0f), 89.0f);
-  const ExpParts<F> e = exp_parts<F>(cut, set<F>(0.0f));
+  const ExpParts<F> e = exp_parts<F>(cut);
   const F half = power_of_two<F>(e.n - 1);  // 2^127 at most
   const F y = (half * e.m + (half - 0.5f)) * 2.0f;
   return pick(magnitude(x) < 1e-30f, x, y);
@@ -355,22 +410,31 @@ template <class F> SMITH_INLINE F log1p_of(F x) {
   return pick(d == 0.0f, x, pick(u < __builtin_inff(), r, log_of(u)));
 }
 )"},
-      {"tanh", {"expm1", "magnitude"}, R"(
+      {"tanh", {"exp_parts", "magnitude"}, R"(
 // m / (m + 2) with m = exp(2 |x|) - 1.
 template <class F> SMITH_INLINE F tanh_of(F x) {
-  const F m = expm1_of(at_most(magnitude(x), 10.0f) * 2.0f);
+  const ExpParts<F> e = exp_parts<F>(at_most(magnitude(x), 10.0f) * 2.0f);
+  const F scale = power_of_two<F>(e.n), m = scale * e.m + (scale - 1.0f);
   return with_sign_of(m / (m + 2.0f), x);
 }
 )"},
-      {"sigmoid", {"exp", "magnitude"}, R"(
+      {"sigmoid", {"exp_down", "magnitude"}, R"(
 template <class F> SMITH_INLINE F sigmoid_of(F x) {
-  const F e = exp_of(-magnitude(x));
+  const F e = exp_down(magnitude(x));
   return pick(x >= 0.0f, set<F>(1.0f), e) / (e + 1.0f);
 }
 )"},
-      {"softplus", {"exp", "log1p", "magnitude"}, R"(
+      {"softplus", {"exp_down", "magnitude"}, R"(
+// max(x, 0) + log(1 + e), e = exp(-|x|): between 0 and 1 the logarithm is e times a quotient.
 template <class F> SMITH_INLINE F softplus_of(F x) {
-  return pick(x > 0.0f, x, set<F>(0.0f)) + log1p_of(exp_of(-magnitude(x)));
+  const F e = exp_down(magnitude(x));
+  F p = e * 3.417285553e-3f + 2.381576446e-1f;
+  p = p * e + 1.066218669f;
+  p = p * e + 1.0f;
+  F q = e * 7.528733077e-2f + 6.879365072e-1f;
+  q = q * e + 1.566218538f;
+  q = q * e + 1.0f;
+  return pick(x > 0.0f, x, set<F>(0.0f)) + e * (p / q);
 }
 )"},
       {"erf_small", {"vectors"}, R"(
@@ -407,6 +471,24 @@ template <class F> SMITH_INLINE F erfc_of(F x) {
   const F y = scaled<F>((e.m + 1.0f) * (p / (a * 2.0f + 1.0f)), e.n);
   const F far = pick(x < 0.0f, 2.0f - y, y);
   return pick(x != x, x, pick(a < 0.5f, 1.0f - erf_small(x), far));
+}
+)"},
+      {"normal_cdf", {"exp_down", "magnitude"}, R"(
+// Of the normal distribution: below zero exp(-x^2 / 2) times a quotient without cancellation, so that tails
+// keep their digits; above, one less that.
+template <class F> SMITH_INLINE F normal_cdf(F x) {
+  const F a = at_most(magnitude(x), 14.6f);
+  F p = a * 4.123819715e-3f + 4.068371881e-2f;
+  p = p * a + 1.833847497e-1f;
+  p = p * a + 4.384966280e-1f;
+  p = p * a + 0.5f;
+  F q = a * 1.033676504e-2f + 1.019853385e-1f;
+  q = q * a + 4.698656431e-1f;
+  q = q * a + 1.203124146f;
+  q = q * a + 1.674878242f;
+  q = q * a + 1.0f;
+  const F tail = exp_down(a * a * 0.5f) * (p / q);
+  return pick(x < 0.0f, tail, 1.0f - tail);
 }
 )"},
       {"erf", {"erfc"}, R"(

@@ -143,9 +143,7 @@ void gelu(Lowering& l) {
     });
     return;
   }
-  map_one(l, [](const Expr& x) {
-    return mul(mul(num(0.5, x), x), unary(Op::kErfc, mul(x, num(-1 / std::numbers::sqrt2, x))));
-  });
+  map_one(l, [](const Expr& x) { return mul(x, unary(Op::kNormalCdf, x)); });
 }
 void shrink(Lowering& l) {
   const double bias = attr(l, "bias", 0), lambda = attr(l, "lambd", 0.5f);

@@ -14,16 +14,18 @@ struct OpRow {
 
 const OpRow& row_of(Op op) {
   static const OpRow rows[] = {
-      {"number", 0}, {"var", 0},        {"affine", 0},     {"digit", 2},       {"load", 1},   {"cast", 1},
-      {"select", 1}, {"guard", 1},      {"add", 1},        {"sub", 1},         {"mul", 1},    {"div", 5},
-      {"mod", 20},   {"fmod", 20},      {"pow", 60},       {"max", 2},         {"min", 2},    {"equal", 1},
-      {"less", 1},   {"less_equal", 1}, {"and", 1},        {"or", 1},          {"xor", 1},    {"bit_and", 1},
-      {"bit_or", 1}, {"bit_xor", 1},    {"shift_left", 1}, {"shift_right", 1}, {"not", 1},    {"bit_not", 1},
-      {"neg", 1},    {"abs", 1},        {"sign", 2},       {"floor", 1},       {"ceil", 1},   {"round", 1},
-      {"sqrt", 6},   {"exp", 14},       {"expm1", 20},     {"log", 16},        {"log1p", 20}, {"erf", 30},
-      {"erfc", 40},  {"tanh", 24},      {"sigmoid", 22},   {"softplus", 36},   {"sin", 60},   {"cos", 60},
-      {"tan", 80},   {"asin", 60},      {"acos", 60},      {"atan", 60},       {"sinh", 60},  {"cosh", 60},
-      {"asinh", 60}, {"acosh", 60},     {"atanh", 60},     {"is_nan", 1},      {"is_inf", 1},
+      {"number", 0},   {"var", 0},        {"affine", 0},      {"digit", 2},       {"load", 1},
+      {"cast", 1},     {"select", 1},     {"guard", 1},       {"add", 1},         {"sub", 1},
+      {"mul", 1},      {"div", 5},        {"mod", 20},        {"fmod", 20},       {"pow", 60},
+      {"max", 2},      {"min", 2},        {"equal", 1},       {"less", 1},        {"less_equal", 1},
+      {"and", 1},      {"or", 1},         {"xor", 1},         {"bit_and", 1},     {"bit_or", 1},
+      {"bit_xor", 1},  {"shift_left", 1}, {"shift_right", 1}, {"not", 1},         {"bit_not", 1},
+      {"neg", 1},      {"abs", 1},        {"sign", 2},        {"floor", 1},       {"ceil", 1},
+      {"round", 1},    {"sqrt", 6},       {"exp", 14},        {"expm1", 20},      {"log", 16},
+      {"log1p", 20},   {"erf", 30},       {"erfc", 40},       {"normal_cdf", 18}, {"tanh", 20},
+      {"sigmoid", 20}, {"softplus", 28},  {"sin", 60},        {"cos", 60},        {"tan", 80},
+      {"asin", 60},    {"acos", 60},      {"atan", 60},       {"sinh", 60},       {"cosh", 60},
+      {"asinh", 60},   {"acosh", 60},     {"atanh", 60},      {"is_nan", 1},      {"is_inf", 1},
   };
   return rows[static_cast<std::size_t>(op)];
 }

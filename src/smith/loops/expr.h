@@ -65,6 +65,7 @@ enum class Op : std::uint8_t {
   kLog1p,
   kErf,
   kErfc,
+  kNormalCdf,  // of the normal distribution: what GELU multiplies by
   kTanh,
   kSigmoid,
   kSoftplus,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 namespace kforge::smith {
@@ -192,6 +193,8 @@ class Interpreter {
         return std::erf(arg(0));
       case Op::kErfc:
         return std::erfc(arg(0));
+      case Op::kNormalCdf:
+        return 0.5 * std::erfc(-arg(0) / std::numbers::sqrt2);
       case Op::kTanh:
         return std::tanh(arg(0));
       case Op::kSigmoid:

@@ -373,7 +373,8 @@ class Planner {
     });
     if (!across || last->integer < 32) return false;
     const std::string a = across->name, b = last->name;
-    if (!attempt({"split", {a}, 16}) || !attempt({"split", {b}, 64})) return false;
+    const std::int64_t tile = 64;  // several lines of a page at every visit, and all of a tile in L2
+    if (!attempt({"split", {a}, tile}) || !attempt({"split", {b}, tile})) return false;
     std::vector<std::string> now;
     for (const Expr& v : stage.dims) {
       if (v->name == a || v->name == b) now.push_back(v->name + "_o");
@@ -387,7 +388,7 @@ class Planner {
     wanted.push_back(b);
     order(now, wanted);
     attempt({"vectorize", {b}, 1});
-    because("tiles of 16 x 64: lines read across memory are used whole before they leave the cache");
+    because("tiles of 64 x 64: lines read across memory are used whole before they leave the cache");
     if (threaded) threads(outer);
     return true;
   }

@@ -1,0 +1,131 @@
+#include "verify/timed_judge.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "verify/tripwire.h"
+
+namespace kforge {
+namespace {
+
+constexpr double kRepeatSeconds = 1.5;  // spent on making timed calls again in a fresh process
+constexpr std::size_t kRepeatLeast = 4, kRepeatMost = 64;
+
+}  // namespace
+
+// Small calls come in batches; see tripwire.h. The call's result joins those that are made again elsewhere.
+// Where the tripwire never gets its chance (a program that does all the work in the first call, or a busy
+// machine), calls are timed one by one instead: alone, nobody can work ahead.
+Result<void> TimedJudge::judge_look_ahead() {
+  constexpr int kTries = 8;
+  std::uint32_t batch = timed_[0].batch;
+  if (batch < 4 || !tripwire_possible(task_)) return {};
+  InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
+  fill_params(task_, *memory_, own);
+  for (int i = 0; i < kTries; ++i) {
+    KF_TRY(auto wire,
+           spring_tripwire(task_, *memory_, *owned_[0], fresh_plan(), batch, random_(), context_.call_limit));
+    if (!wire) return verdict_.fail(wire.error()), Result<void>{};
+    if (!wire->conclusive) continue;
+    remembered_.insert(remembered_.begin(),
+                       {findings_.rounds, own, wire->choice,
+                        take_fingerprint(positions_, owned_[0]->outputs(), wire->slot), true});
+    return {};
+  }
+  // What was seen of the batches stays evidence: those calls are made again too.
+  options_.timing.batch_ns = 0;
+  timed_.clear();
+  findings_.rivals.clear();
+  run_rounds();
+  if (timed_[0].failure) verdict_.fail(*timed_[0].failure);
+  if (verdict_.failed()) return {};
+  summarise();
+  verdict_.flags.push_back("timed_one_by_one");
+  return {};
+}
+
+// How many of the remembered calls from `first` on can be one command: those of one round, which have the
+// same params.
+std::size_t TimedJudge::calls_together(std::size_t first) const {
+  std::size_t most = std::min<std::size_t>(fresh_memory_->layout.slots, remembered_.size() - first),
+              count = 1;
+  if (remembered_[first].tripwire) return 1;
+  while (count < most && remembered_[first + count].params.seed == remembered_[first].params.seed) ++count;
+  return count;
+}
+
+Result<void> TimedJudge::repeat_calls(Contender& fresh, std::span<const RememberedCall> calls) {
+  const InputMemory& memory = *fresh_memory_;
+  if (!fresh.usage().has_prepare) fill_params(task_, memory, calls[0].params);
+  std::vector<std::uint32_t> slots(memory.layout.slots);
+  std::iota(slots.begin(), slots.end(), 0);
+  std::ranges::shuffle(slots, random_);
+  slots.resize(calls.size());
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    fill_inputs(task_, memory, calls[i].choice, slots[i]);
+    reset_outputs(task_, fresh.outputs(), calls[i].choice, slots[i]);
+  }
+  KF_TRY(auto time, fresh.call(slots, context_.call_limit));
+  if (!time) return verdict_.fail(time.error()), Result<void>{};
+  findings_.contender_seconds += time->parent_ns / 1e9;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const RememberedCall& call = calls[i];
+    auto again = take_fingerprint(positions_, fresh.outputs(), slots[i]);
+    auto difference = fingerprints_differ(positions_, task_, call.values, again, context_.policy, *expected_);
+    if (!difference) continue;
+    if (call.tripwire) {
+      verdict_.fail(Rejected{
+          "timed_calls",
+          "a call used values its inputs had before it was made: the program works ahead in a batch; " +
+              *difference,
+          ""});
+      return {};
+    }
+    verdict_.fail(
+        Rejected{"timed_calls",
+                 fmt::format("a timed call (round {}) gave another result than the same call alone: {}",
+                             call.round + 1, *difference),
+                 fmt::format("{{\"round\":{}}}", call.round + 1)});
+    return {};
+  }
+  return {};
+}
+
+// Gate 6: the timed calls made again, shuffled, in a process that knows nothing of the first.
+Result<void> TimedJudge::judge_timed_calls() {
+  double each = findings_.ns.value / 1e9 + static_cast<double>(MemoryLayout::bytes_per_slot(task_)) / 1e9;
+  auto affordable = static_cast<std::size_t>(kRepeatSeconds / std::max(each, 1e-9));
+  std::ranges::shuffle(remembered_, random_);
+  std::ranges::partition(remembered_, &RememberedCall::tripwire);
+  remembered_.resize(std::min(remembered_.size(), std::clamp(affordable, kRepeatLeast, kRepeatMost)));
+  // Calls of one round have the same params and can be made together; the order within a round stays
+  // shuffled.
+  std::ranges::stable_sort(remembered_, {}, [](const RememberedCall& call) {
+    return std::pair(!call.tripwire, call.params.seed);
+  });
+  const InputMemory& memory = *fresh_memory_;
+  fill_params(task_, memory, {InputKind::kOwn, context_.check_seed(InputKind::kOwn)});
+  if (!fresh_) {
+    KF_TRY(auto started, Contender::start(candidate_, task_, memory, context_.load_limit));
+    if (!started) return verdict_.fail(started.error()), Result<void>{};
+    fresh_ = std::move(*started);
+  }
+  Contender& fresh = *fresh_;
+  KF_TRY(auto prepared, fresh.prepare(context_.call_limit));
+  if (!prepared) return verdict_.fail(prepared.error()), Result<void>{};
+  for (std::size_t first = 0; first < remembered_.size();) {
+    std::size_t count = calls_together(first);
+    KF_TRY_VOID(repeat_calls(fresh, std::span(remembered_).subspan(first, count)));
+    if (verdict_.failed()) return {};
+    first += count;
+  }
+  KF_TRY(auto finished, fresh.finish());
+  if (!finished) return verdict_.fail(finished.error()), Result<void>{};
+  verdict_.pass(
+      "timed_calls",
+      fmt::format("one timed call equals the oracle, {} others equal the same call in a fresh process",
+                  remembered_.size()));
+  return {};
+}
+
+}  // namespace kforge

@@ -1,0 +1,96 @@
+// One timed judging: its contenders, rounds and findings. Internal to the timed gates:
+//   timed_start.cc   the candidate, the process for second calls, rivals
+//   timed_rounds.cc  what each round asks, and what the samples say
+//   timed_again.cc   timed calls made again in a process that knows nothing of the first
+//   timed_limits.cc  threads, clocks, and what is too fast to be true
+#pragma once
+
+#include <map>
+#include <random>
+#include <span>
+
+#include "verify/fingerprint.h"
+#include "verify/timed_gates.h"
+
+namespace kforge {
+
+inline constexpr std::size_t kSmallSlot = 1
+                                          << 20;  // calls on less than this are made again several at a time
+
+// One timed call of the candidate, to be made again elsewhere.
+struct RememberedCall {
+  int round = 0;
+  InputChoice params, choice;
+  Fingerprint values;
+  bool tripwire = false;  // its inputs were changed while earlier calls of its batch ran
+};
+
+class TimedJudge {
+ public:
+  TimedJudge(const JudgeContext& context, const ContenderSpec& candidate, const std::vector<Rival>& rivals,
+             const TimedOptions& options, Peaks& peaks, Verdict& verdict)
+      : context_(context),
+        task_(*context.task),
+        candidate_(candidate),
+        rivals_(rivals),
+        options_(options),
+        peaks_(peaks),
+        verdict_(verdict),
+        random_(options.seed),
+        positions_(task_, mix_seed(options.seed, 77)) {}
+
+  Result<TimedFindings> judge();
+
+ private:
+  Result<void> start_candidate();
+  Result<bool> start_fresh();
+  Result<void> start_echo();
+  Result<void> start_incumbents();
+  Result<void> start_rivals();
+  Result<std::unique_ptr<Contender>> start_rival(const Rival& rival, int threads, double& call_ns);
+  void run_rounds();
+  void after_batch(const BatchView& batch);
+  bool enough();
+  RoundPlan fresh_plan();
+  RoundPlan plan(int round);
+  void summarise();
+  Result<void> judge_look_ahead();
+  void judge_threads();
+  Result<void> judge_timed_calls();
+  std::size_t calls_together(std::size_t first) const;
+  Result<void> repeat_calls(Contender& fresh, std::span<const RememberedCall> calls);
+  Result<void> judge_clock();
+  Result<void> judge_floor();
+  Result<void> judge_suspicious();
+  Result<double> measure_again(int samples, std::vector<Sample>& taken);
+  std::vector<std::size_t> rounds_kept() const;
+
+  const JudgeContext& context_;
+  const BoundTask& task_;
+  const ContenderSpec& candidate_;
+  const std::vector<Rival>& rivals_;
+  TimedOptions options_;
+  Peaks& peaks_;
+  Verdict& verdict_;
+  std::mt19937_64 random_;
+  SamplePositions positions_;
+  Truth expected_;
+
+  std::optional<InputMemory> memory_;
+  std::vector<std::unique_ptr<Contender>> owned_;  // the candidate first
+  std::optional<InputMemory> fresh_memory_;
+  std::unique_ptr<Contender> own_echo_;            // when nobody keeps it
+  std::unique_ptr<Contender>* echo_ = &own_echo_;  // tells what a message takes
+  std::map<const Rival*, std::expected<std::unique_ptr<Contender>, Failure>> started_;  // before their turn
+  std::unique_ptr<Contender> fresh_;   // a second process of the candidate: makes timed calls again
+  std::vector<const Rival*> present_;  // rival of owned_[i + 1]
+  std::vector<std::string> what_;      // with the thread count used
+  std::vector<TimedContender> timed_;
+  std::vector<RememberedCall> remembered_;
+  int drawn_round_ = 0;
+  std::uint32_t drawn_slot_ = 0;
+  InputChoice round_params_;
+  TimedFindings findings_;
+};
+
+}  // namespace kforge

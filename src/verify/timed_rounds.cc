@@ -1,0 +1,160 @@
+#include "verify/timed_judge.h"
+
+#include <algorithm>
+
+#include "verify/value_gates.h"
+
+namespace kforge {
+namespace {
+
+std::vector<double> pick(const std::vector<Sample>& samples, const std::vector<std::size_t>& rounds) {
+  std::vector<double> picked;
+  for (std::size_t r : rounds)
+    if (r < samples.size()) picked.push_back(samples[r].ns_per_call);
+  return picked;
+}
+
+}  // namespace
+
+// New values for every slot, called in a new order.
+RoundPlan TimedJudge::fresh_plan() {
+  RoundPlan plan;
+  for (std::uint32_t slot = 0; slot < memory_->layout.slots; ++slot) {
+    plan.choices.push_back({InputKind::kOwn, random_()});
+    plan.order.push_back(slot);
+  }
+  std::ranges::shuffle(plan.order, random_);
+  return plan;
+}
+
+// One call of one round, drawn in secret, gets check inputs whose true result is known. A program without
+// prepare() takes the params anew in every call, so they change too: it cannot have digested them outside the
+// time.
+RoundPlan TimedJudge::plan(int round) {
+  RoundPlan plan = fresh_plan();
+  InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
+  round_params_ = own;
+  if (round == drawn_round_) {
+    drawn_slot_ = plan.order[random_() % timed_[0].batch];
+    plan.choices[drawn_slot_] = own;
+  } else if (round >= 0 && !owned_[0]->usage().has_prepare) {
+    round_params_.seed = random_();
+  }
+  fill_params(task_, *memory_, round_params_);
+  return plan;
+}
+
+void TimedJudge::after_batch(const BatchView& batch) {
+  if (batch.contender != 0 || verdict_.failed()) return;
+  const TensorMemory& outputs = timed_[0].contender->outputs();
+  for (std::uint32_t slot : batch.called) {
+    if (batch.round == drawn_round_ && slot == drawn_slot_) {
+      Verdict scratch;
+      auto failure =
+          judge_outputs(context_, *expected_, outputs, slot, InputKind::kOwn, "timed_calls", scratch);
+      if (failure)
+        verdict_.fail(Rejected{"timed_calls",
+                               "a timed call gave another result than its checks: " + reason_text(*failure),
+                               std::string(evidence_json(*failure))});
+      continue;
+    }
+    remembered_.push_back(
+        {batch.round, round_params_, batch.plan.choices[slot], take_fingerprint(positions_, outputs, slot)});
+  }
+  // Outputs of calls that were not made must be untouched: a program may not work ahead.
+  if (batch.not_called.empty() || verdict_.failed()) return;
+  std::uint32_t slot = batch.not_called[random_() % batch.not_called.size()];
+  for (std::size_t a = 0; a < task_.arguments.size(); ++a) {
+    const BoundArgument& argument = task_.arguments[a];
+    if (argument.role != Role::kOutput) continue;
+    auto data = outputs.tensor(a, slot);
+    if (count_poison(argument.dtype, batch.plan.choices[slot].seed, data) == element_count(argument.shape))
+      continue;
+    verdict_.fail(
+        Rejected{"timed_calls",
+                 fmt::format("{} of a call that had not been made was written: the program works ahead",
+                             argument.c_name),
+                 ""});
+    return;
+  }
+}
+
+// Rounds in which no contender lost time to the hypervisor; all of them when that leaves too few.
+std::vector<std::size_t> TimedJudge::rounds_kept() const {
+  std::size_t rounds = timed_[0].samples.size();
+  std::vector<std::size_t> kept, all;
+  for (std::size_t r = 0; r < rounds; ++r) {
+    all.push_back(r);
+    bool stolen = std::ranges::any_of(
+        timed_, [r](const TimedContender& t) { return r < t.samples.size() && t.samples[r].stolen; });
+    if (!stolen) kept.push_back(r);
+  }
+  return kept.size() >= std::max<std::size_t>(5, rounds / 2) ? kept : all;
+}
+
+// Enough is known when the interval against the quickest rival is narrow, or the candidate is hopeless.
+bool TimedJudge::enough() {
+  if (verdict_.failed() || timed_[0].failure) return true;
+  auto kept = rounds_kept();
+  auto own = pick(timed_[0].samples, kept);
+  Interval narrowest = median_interval(own);
+  double best = 0;
+  for (std::size_t i = 1; i < timed_.size(); ++i) {
+    if (timed_[i].failure) continue;
+    auto theirs = pick(timed_[i].samples, kept);
+    if (best != 0 && median(theirs) >= best) continue;
+    best = median(theirs);
+    narrowest = paired_ratio(theirs, own);
+  }
+  bool hopeless = best > 0 && narrowest.hi < options_.hopeless;
+  return hopeless || (narrowest.hi - narrowest.lo) < 0.02 * narrowest.value;
+}
+
+void TimedJudge::run_rounds() {
+  for (auto& contender : owned_) timed_.push_back({.contender = contender.get()});
+  drawn_round_ = static_cast<int>(random_() % static_cast<std::uint64_t>(options_.timing.min_rounds));
+  TimingHooks hooks;
+  hooks.plan = [this](int round) { return plan(round); };
+  hooks.after_batch = [this](const BatchView& batch) { after_batch(batch); };
+  hooks.enough = [this](const auto&) { return enough(); };
+  hooks.progress = [this](int round, int of) {
+    if (context_.progress) context_.progress(static_cast<double>(round) / of, fmt::format("round {}", round));
+  };
+  auto rounds = time_interleaved(task_, *memory_, timed_, options_.timing, hooks);
+  findings_.rounds = rounds ? *rounds : 0;
+  for (const TimedContender& timed : timed_) {
+    findings_.contender_seconds += timed.spent_ns / 1e9;
+    findings_.spin_seconds += timed.spin_ns / 1e9;
+  }
+}
+
+void TimedJudge::summarise() {
+  auto kept = rounds_kept();
+  findings_.dropped = findings_.rounds - static_cast<int>(kept.size());
+  findings_.samples = pick(timed_[0].samples, kept);
+  findings_.batch = timed_[0].batch;
+  std::vector<double> messages;
+  for (const Sample& sample : timed_[0].samples) messages.push_back(sample.message_ns);
+  findings_.message_ns = median(messages);
+  findings_.ns = median_interval(findings_.samples);
+  if (findings_.ns.value > 0)
+    findings_.spread =
+        (quantile(findings_.samples, 0.75) - quantile(findings_.samples, 0.25)) / findings_.ns.value;
+  double cpu = 0, wall = 0;
+  for (const Sample& sample : timed_[0].samples) cpu += sample.cpu_ns, wall += sample.parent_ns;
+  if (wall > 0) findings_.thread_use = cpu / (wall * context_.threads);
+  for (std::size_t i = 1; i < timed_.size(); ++i) {
+    const Rival& rival = *present_[i - 1];
+    if (timed_[i].failure) {
+      findings_.absent.push_back({rival.name, reason_text(*timed_[i].failure)});
+      continue;
+    }
+    auto theirs = pick(timed_[i].samples, kept);
+    findings_.rivals.push_back({rival.name, what_[i - 1], median_interval(theirs),
+                                paired_ratio(theirs, findings_.samples), theirs, rival.baseline});
+  }
+  std::ranges::sort(findings_.rivals, {}, [](const RivalTimes& r) { return r.ns.value; });
+  findings_.usage = owned_[0]->usage();
+}
+
+}  // namespace kforge
