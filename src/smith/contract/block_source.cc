@@ -95,10 +95,8 @@ std::string tile_statements(const Contraction& c, const ContractionSchedule& s, 
       table ? (p.split_depth || s.splits > 1 ? "kDepthOffsets.at + k0, " : "kDepthOffsets.at, ") : "";
   if (!p.split_depth && s.splits == 1)
     return fmt::format(
-        R"(        multiply_any(rows, is_edge(column_panel), depth, a, b, {}true, sums, kTileN);
-        finish_tile(t, batch, row, column, sums, kTileN, rows, panel_columns(column_panel));
-)",
-        offsets);
+        "        any_tile(rows, is_edge(column_panel), t, batch, row, column, depth, a, b{});\n",
+        table ? ", kDepthOffsets.at" : "");
   std::string text = fmt::format(
       R"(        float* const tile = sums + (row - panel_row(first_panel)) * stride + (column_panel - first_column) * kTileN;
         multiply_any(rows, is_edge(column_panel), depth, a, b, {}k0 == {}, tile, stride);
@@ -150,7 +148,7 @@ void multiply_block(const Tensors& t, long batch, long first_panel, long last_pa
     const long depth = kK - k0 < kBlockK ? kK - k0 : kBlockK;
 )";
   else
-    text += "  alignas(64) float sums[kRows * kTileN];\n  {\n    constexpr long k0 = 0, depth = kK;\n";
+    text += "  {\n    constexpr long k0 = 0, depth = kK;\n";
   if (s.a == Packing::kBlock)
     text += R"(    for (long panel = first_panel; panel < last_panel; ++panel)
       pack_a_panel(t, batch, panel, k0, depth, a_block + (panel - first_panel) * kRows * kBlockK);

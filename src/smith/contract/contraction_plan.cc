@@ -13,6 +13,9 @@ long lines(long floats) { return ceil_div(floats, 16) * 16; }  // whole cache li
 
 // Panels of b that are read again for each panel of rows: what L1 and a part of L2 hold.
 constexpr long kNearFloats = 12288;
+// The same for copies of an image, whose rows are read where they lie: what L2 holds besides. A short k makes
+// writing the result what matters, and row by row it is written in order.
+constexpr long kNearStagedFloats = 98304, kShortDepth = 512;
 
 }  // namespace
 
@@ -43,8 +46,10 @@ ContractionPlan plan_of(const Contraction& c, const ContractionSchedule& s, cons
   } else if (p.split_depth) {
     p.sums = lines(p.block_row_panels * p.rows.tall * (p.block_column_panels * s.tile_n() + 16));
   }
-  p.rows_outer = !p.split_depth && s.splits == 1 && s.b != Packing::kBlock && !staging &&
-                 p.block_column_panels * s.tile_n() * c.k <= kNearFloats;
+  const bool near = staging ? c.k <= kShortDepth && staging->floats * p.block_column_panels <=
+                                                        kNearStagedFloats * p.column_panels
+                            : p.block_column_panels * s.tile_n() * c.k <= kNearFloats;
+  p.rows_outer = !p.split_depth && s.splits == 1 && s.b != Packing::kBlock && near;
   if (staging) {
     p.staged = lines(staging->floats);
     // An image per thread at a time, while it is in that thread's cache; all images first only where they are

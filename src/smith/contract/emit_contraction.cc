@@ -216,6 +216,7 @@ Result<ContractionCode> emit_contraction(const Contraction& c, const Contraction
   if (staging) text += staging->function;
   text += micro_kernel_source(c, s);
   text += finish_source(c, s);
+  if (!p.split_depth && s.splits == 1) text += whole_tile_source(c, s);
   text += block_source(c, s, p, staging);
   text += prepare_function(c, s, p);
   text += work_function(c, s, p, staging);

@@ -151,16 +151,42 @@ inline float to_float(T x) {{ return static_cast<float>(x); }}
       lanes, lanes * 4);
 }
 
+namespace {
+
+// The tiles that occur: their heights, and what is special about the last columns of a run.
+struct TileCases {
+  ColumnPanels columns;
+  std::vector<int> heights;
+  bool table = false;  // offsets of b along k are looked up
+  // A partial vector read in place must not touch what lies behind the tensor; staged copies have slack
+  // there.
+  bool guarded = false;
+  bool has_edge = false, has_full = true;
+
+  TileCases(const Contraction& c, const ContractionSchedule& s) : columns(deal_columns(c, s)) {
+    const bool b_in_place = s.b == Packing::kInPlace;
+    table = b_in_place && !depth_is_linear(c.b);
+    guarded = b_in_place && columns.edge % s.lanes != 0 && c.run == 0;
+    const RowPanels rows = deal_rows(c.m, s.rows);
+    heights = {rows.tall};
+    if (rows.tall_count < rows.panels) heights.push_back(rows.tall - 1);
+    has_edge = columns.edge_vectors != s.vectors || guarded;
+    has_full = columns.per_run > 1 || !has_edge;
+  }
+  std::string when(std::size_t height) const {
+    return height + 1 < heights.size() ? fmt::format("  if (rows == {}) {{\n", heights[height]) : "  {\n";
+  }
+};
+
+}  // namespace
+
 std::string micro_kernel_source(const Contraction& c, const ContractionSchedule& s) {
   const bool a_in_place = s.a == Packing::kInPlace, b_in_place = s.b == Packing::kInPlace;
   const std::string a_at = a_in_place ? "a[i * kASide + k * kADepth]" : "a[k * rows + i]";
   std::string b_at = "b + k * kTileN";
   if (b_in_place) b_at = depth_is_linear(c.b) ? "b + k * kBDepth" : "b + depth_offsets[k]";
-  const ColumnPanels columns = deal_columns(c, s);
-  const bool table = b_in_place && !depth_is_linear(c.b);
-  // A partial vector read in place must not touch what lies behind the tensor; staged copies have slack
-  // there.
-  const bool guarded = b_in_place && columns.edge % s.lanes != 0 && c.run == 0;
+  const TileCases cases(c, s);
+  const auto& [columns, heights, table, guarded, has_edge, has_full] = cases;
   std::string text =
       fmt::format(R"(
 // c (+)= a * b for a tile of rows x (vectors * kLanes), over `depth` steps of k. All sums live in registers: per step
@@ -204,9 +230,6 @@ inline void multiply_tile(long depth, const float* a, const float* b, {4}bool fi
                             "                                          : load_vec(right + j * kLanes)"
                           : "load_vec(right + j * kLanes)",
                   a_at);
-  const RowPanels rows = deal_rows(c.m, s.rows);
-  std::vector<int> heights = {rows.tall};
-  if (rows.tall_count < rows.panels) heights.push_back(rows.tall - 1);
   text += fmt::format(
       R"(
 // Rows are dealt out so that all panels have {} rows; only the last columns of a run may need a narrower tile.
@@ -216,12 +239,8 @@ inline void multiply_any(int rows, bool edge, long depth, const float* a, const 
       heights.size() == 1 ? fmt::format("{}", heights[0]) : fmt::format("{} or {}", heights[0], heights[1]),
       table ? "const int* depth_offsets, " : "");
   const char* pass = table ? "depth_offsets, " : "";
-  const bool has_edge = columns.edge_vectors != s.vectors || guarded;
-  const bool has_full = columns.per_run > 1 || !has_edge;
   for (std::size_t h = 0; h < heights.size(); ++h) {
-    const std::string when =
-        h + 1 < heights.size() ? fmt::format("  if (rows == {}) {{\n", heights[h]) : "  {\n";
-    text += when;
+    text += cases.when(h);
     if (has_edge)
       text += fmt::format("    {}return multiply_tile<{}, {}{}>(depth, a, b, {}first, c, c_stride);\n",
                           has_full ? "if (edge) " : "", heights[h], columns.edge_vectors,
@@ -254,7 +273,7 @@ std::string finish_source(const Contraction& c, const ContractionSchedule& s, bo
   const std::string scalar = c.finish({1, false});
   std::string text = fmt::format(R"(
 // Finished sums become the result: {}
-inline void finish_tile(const Tensors& t, long batch, long row0, long column0, const float* sums, long stride, int rows,
+inline __attribute__((always_inline)) void finish_tile(const Tensors& t, long batch, long row0, long column0, const float* sums, long stride, int rows,
                         long columns) {{
 {}  for (int i = 0; i < rows; ++i) {{
     const long row = row0 + i;
@@ -272,6 +291,40 @@ inline void finish_tile(const Tensors& t, long batch, long row0, long column0, c
 )",
                         sum_lines(scalar, false), indented(scalar, "      "));
   return text + "  }\n  (void)batch;\n}\n";
+}
+
+std::string whole_tile_source(const Contraction& c, const ContractionSchedule& s) {
+  const TileCases cases(c, s);
+  const char* offsets = cases.table ? ", const int* depth_offsets" : "";
+  const char* pass = cases.table ? "depth_offsets, " : "";
+  std::string text =
+      fmt::format(R"(
+// One tile, from the first product to the result. All sizes are known, so sums need not pass through memory.
+template <int rows, int vectors, long columns{0}>
+inline void whole_tile(const Tensors& t, long batch, long row, long column, long depth, const float* a, const float* b{1}) {{
+  alignas(64) float sums[rows * kTileN];
+  multiply_tile<rows, vectors{2}>(depth, a, b, {3}true, sums, kTileN);
+  finish_tile(t, batch, row, column, sums, kTileN, rows, columns);
+}}
+inline void any_tile(int rows, bool edge, const Tensors& t, long batch, long row, long column, long depth, const float* a,
+                     const float* b{1}) {{
+)",
+                  cases.guarded ? ", bool guarded" : "", offsets, cases.guarded ? ", guarded" : "", pass);
+  const std::string arguments =
+      fmt::format("(t, batch, row, column, depth, a, b{})", cases.table ? ", depth_offsets" : "");
+  const bool narrow = cases.columns.edge != s.tile_n();
+  for (std::size_t h = 0; h < cases.heights.size(); ++h) {
+    text += cases.when(h);
+    if (cases.has_edge || narrow)
+      text += fmt::format("    {}return whole_tile<{}, {}, kEdge{}>{};\n",
+                          cases.columns.per_run > 1 ? "if (edge) " : "", cases.heights[h],
+                          cases.columns.edge_vectors, cases.guarded ? ", true" : "", arguments);
+    if (cases.columns.per_run > 1 || !(cases.has_edge || narrow))
+      text += fmt::format("    return whole_tile<{}, {}, kTileN{}>{};\n", cases.heights[h], s.vectors,
+                          cases.guarded ? ", false" : "", arguments);
+    text += "  }\n";
+  }
+  return text + "}\n";
 }
 
 }  // namespace kforge::smith

@@ -39,6 +39,8 @@ std::string micro_kernel_source(const Contraction& contraction, const Contractio
 // finish_tile(t, batch, row, column, sums, stride, rows, columns); any_width: columns may be any number.
 std::string finish_source(const Contraction& contraction, const ContractionSchedule& schedule,
                           bool any_width = false);
+// any_tile(rows, edge, t, batch, row, column, depth, a, b): both, where k is walked in one go.
+std::string whole_tile_source(const Contraction& contraction, const ContractionSchedule& schedule);
 // pack_a_panel(t, batch, panel, first_k, steps, out), the same for b; for operands that are packed.
 std::string packing_source(const Contraction& contraction, const ContractionSchedule& schedule);
 // "struct Tensors { ... };" and, inside functions, the names again as locals.
