@@ -35,8 +35,19 @@ void simple(Lowering& l) {
   map_one(l, [](const Expr& x) { return unary(kOp, x); });
 }
 
+// An operand that is broadcast is computed once per element of its own, where that is more than a few
+// additions.
+Value operand(Lowering& l, std::size_t i) {
+  constexpr double kDear = 5;
+  Value value = l.input(i);
+  if (value.cost < kDear) return value;
+  const std::int64_t elements = element_count(l.output_shape()), own = element_count(value.shape);
+  const std::int64_t times = own > 0 ? std::min<std::int64_t>(elements / own, 1000) : 1;
+  return l.reread(value, static_cast<int>(times), fmt::format("{}_operand{}", l.node().outputs[0], i));
+}
+
 void map_two(Lowering& l, const std::function<Expr(const Expr&, const Expr&)>& fn, double cost) {
-  const Value a = l.input(0), b = l.input(1);
+  const Value a = operand(l, 0), b = operand(l, 1);
   const DType dtype = l.output_dtype();
   l.define_map(
       [=](const Position& p) {
@@ -61,7 +72,7 @@ void fold(Lowering& l) {
   std::vector<Value> values;
   double cost = 0;
   for (std::size_t i = 0; i < l.node().inputs.size(); ++i) {
-    values.push_back(l.input(i));
+    values.push_back(operand(l, i));
     cost += values.back().cost + 1;
   }
   const bool mean = l.node().op == "Mean";

@@ -64,7 +64,7 @@ Value pooled(Lowering& l, const Value& x, const Window& window, Combine combine,
   result.insert(result.end(), window.output.begin(), window.output.end());
   const std::int64_t above = element_count(window.kernel) / window.kernel[last];
   const bool worth =
-      above > 1 && window.kernel[last] > 1 && (window.strides[last] > 1 || element_count(window.kernel) > 20);
+      above > 1 && window.kernel[last] > 1 && (window.strides[last] > 1 || element_count(window.kernel) > 6);
   if (!worth) return windowed(x, result, window.kernel, 0, rank, body, hint);
   Shape rows = result;
   rows.back() = window.input[last];

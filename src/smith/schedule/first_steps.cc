@@ -184,9 +184,11 @@ class Planner {
       std::string moving = along + "_1";
       for (const Expr& r : stage.reduced)
         if (!attempt({"reorder", {moving, r->name}})) break;
-      if (stage.reduced.back()->integer % 4 == 0 && stage.reduced.back()->integer >= 8) {
+      // Several rows at once: as many pages are on their way from memory.
+      const std::int64_t count = stage.reduced.back()->integer, at_once = count % 8 == 0 ? 8 : 4;
+      if (count % at_once == 0 && count >= 2 * at_once) {
         const std::string rows = stage.reduced.back()->name;
-        if (attempt({"split", {rows}, 4}) && attempt({"reorder", {rows, moving}}))
+        if (attempt({"split", {rows}, at_once}) && attempt({"reorder", {rows, moving}}))
           attempt({"unroll", {rows}});
       }
     } else if (!along.empty() && stage.scan_axis >= 0 && stage.dims.size() > 1 &&
