@@ -14,6 +14,7 @@
 #include "forge/fill_report.h"
 #include "machine/spin.h"
 #include "profile/profile_candidate.h"
+#include "run/waiting_runners.h"
 #include "verify/calibration.h"
 #include "verify/value_gates.h"
 
@@ -84,6 +85,7 @@ Result<CaseOutcome> JudgingSession::judge_case(std::size_t index, const Candidat
   const BoundTask& task = bound(index);
   fill_task(task, report);
 
+  KF_TRY(NativeProgram program, waiting_program(task, request.check_only || modelled()));
   KF_TRY(auto built, build(candidate, task));
   if (!built) return verdict.fail(built.error()), std::move(outcome);
   outcome.build = *built;
@@ -93,7 +95,7 @@ Result<CaseOutcome> JudgingSession::judge_case(std::size_t index, const Candidat
 
   KF_TRY(JudgeContext context, this->context(task, request.fresh_inputs));
   report.seeds.push_back({"check", context.secret});
-  KF_TRY(NativeProgram program, stage("candidate", *built, task));
+  KF_TRY_VOID(place_artefact(program, built->artefact));
   progress_->stage("checking values");
   {
     auto timer = stopwatch_.measure("checks");
@@ -217,8 +219,12 @@ std::optional<Failure> JudgingSession::symbol_gate(const Build& build) const {
 Step<Build> JudgingSession::build(const Candidate& candidate, const BoundTask& task) {
   progress_->stage("compiling");
   auto timer = stopwatch_.measure("build");
+  auto start = std::chrono::steady_clock::now();
   auto built = build_candidate(candidate, platform_, task, machine_, build_options());
   if (built && built->has_value() && !(*built)->from_cache) stopwatch_.add("compiler", (*built)->seconds);
+  if (built && !built->has_value() && std::holds_alternative<CompileError>(built->error()))
+    stopwatch_.add("compiler",
+                   std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   return built;
 }
 
@@ -253,6 +259,19 @@ ContenderSpec JudgingSession::limited(ContenderSpec spec, const BoundTask& task)
   spec.limits.memory_bytes = std::min((std::size_t{4} << 30) + 16 * tensors, physical_memory() / 4 * 3);
   spec.limits.processes = 4 * static_cast<std::uint64_t>(threads_) + 64;
   return spec;
+}
+
+// The candidate's processes start while it is compiled: two for its values (one of them with one thread), two
+// to be timed.
+Result<NativeProgram> JudgingSession::waiting_program(const BoundTask& task, bool values_only) const {
+  constexpr milliseconds kStartLimit{20'000};
+  KF_TRY(NativeProgram program, stage_runner("candidate", tier_));
+  program.spec.env = platform_.sandbox.env;
+  program.spec = limited(std::move(program.spec), task);
+  std::vector<int> threads = {threads_, 1};
+  if (!values_only) threads.insert(threads.end(), {threads_, threads_});
+  program.spec.waiting = std::make_shared<WaitingRunners>(program.spec, threads, kStartLimit);
+  return program;
 }
 
 Result<NativeProgram> JudgingSession::stage(std::string name, const Build& build,

@@ -147,6 +147,7 @@ class JudgingSession {
   Result<std::vector<Rival>> gather_rivals(ShapeState& shape, const JudgeContext& context);
   Result<Rival> user_rival(const std::string& name, const std::string& file, const BoundTask& task,
                            const JudgeContext& context);
+  Result<NativeProgram> waiting_program(const BoundTask& task, bool values_only) const;
   ContenderSpec limited(ContenderSpec spec, const BoundTask& task) const;
   BuildOptions build_options() const {
     return {tier_, options_.march, options_.use_build_cache, options_.allow_libraries};

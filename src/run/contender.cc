@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "run/faults.h"
+#include "run/waiting_runners.h"
 
 namespace kforge {
 namespace {
@@ -297,13 +298,19 @@ Step<bool> Contender::State::launch(const ContenderSpec& spec, milliseconds load
 
 Step<std::unique_ptr<Contender>> Contender::start(const ContenderSpec& spec, const BoundTask& task,
                                                   const InputMemory& inputs, milliseconds load_limit) {
-  auto state = std::make_unique<State>();
+  std::unique_ptr<State> state;
+  if (auto ready = spec.waiting ? spec.waiting->take(spec.threads) : nullptr)
+    state = std::move(ready->state_);
+  const bool waited = state && !state->process->ended();
+  if (!waited) state = std::make_unique<State>();
   state->name = spec.name;
   state->stop = spec.stop;
   for (const BoundArgument& argument : task.arguments) state->argument_names.push_back(argument.c_name);
 
   KF_TRY(state->outputs, TensorMemory::create(inputs.layout, KFORGE_ARENA_OUTPUTS, false));
-  KF_STEP([[maybe_unused]] bool ready, state->launch(spec, load_limit));
+  if (!waited) {
+    KF_STEP([[maybe_unused]] bool ready, state->launch(spec, load_limit));
+  }
 
   std::vector<std::byte> table(2 * sizeof(std::uint32_t) +
                                inputs.layout.rows.size() * sizeof(KforgeArgumentRow));

@@ -17,6 +17,8 @@
 namespace kforge {
 
 // How to start a contender. Baselines (trusted) use SandboxTier::kNone.
+class WaitingRunners;
+
 struct ContenderSpec {
   std::string name;               // "candidate", "onednn", ...
   std::vector<std::string> argv;  // absolute program; speaks the protocol on fd 3
@@ -29,7 +31,8 @@ struct ContenderSpec {
   int threads = 1;
   std::vector<int> cpus;
   SandboxLimits limits;
-  std::stop_token stop;  // ends whatever it computes; the step is then an Error
+  std::stop_token stop;                     // ends whatever it computes; the step is then an Error
+  std::shared_ptr<WaitingRunners> waiting;  // processes of it that have started already; may be null
 };
 
 struct CallTime {

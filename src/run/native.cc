@@ -2,23 +2,31 @@
 
 namespace kforge {
 
-Result<NativeProgram> stage_native(std::string name, const fs::path& artefact, SandboxTier tier) {
+namespace {
+
+constexpr const char* kLibrary = "kernel.so";
+
+// A copy: the unprivileged uid can read neither KForge's home nor, perhaps, the folder of its binaries.
+Result<void> copy_program(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::copy_file(from, to, error);
+  if (!error) fs::permissions(to, fs::perms(0755), error);
+  if (error) return fail("cannot copy {} to {}: {}", from.string(), to.string(), error.message());
+  return {};
+}
+
+}  // namespace
+
+Result<NativeProgram> stage_runner(std::string name, SandboxTier tier) {
   NativeProgram program;
   KF_TRY(program.staged, TempDir::create(0755));
   KF_TRY(fs::path runner, helper_program("kforge-runner"));
-  // Copies: the unprivileged uid can read neither KForge's home nor, perhaps, the folder of its binaries.
-  fs::path runner_copy = program.staged.path() / "kforge-runner",
-           library = program.staged.path() / "kernel.so";
-  for (const auto& [from, to] : {std::pair{runner, runner_copy}, std::pair{artefact, library}}) {
-    std::error_code error;
-    fs::copy_file(from, to, error);
-    if (!error) fs::permissions(to, fs::perms(0755), error);
-    if (error) return fail("cannot copy {} to {}: {}", from.string(), to.string(), error.message());
-  }
+  const fs::path runner_copy = program.staged.path() / "kforge-runner";
+  KF_TRY_VOID(copy_program(runner, runner_copy));
 
   ContenderSpec& spec = program.spec;
   spec.name = std::move(name);
-  spec.argv = {runner_copy.string(), library.string()};
+  spec.argv = {runner_copy.string(), (program.staged.path() / kLibrary).string()};
   spec.readable = {program.staged.path()};
   spec.profile = SandboxProfile::kNative;
   spec.tier = tier;
@@ -28,6 +36,16 @@ Result<NativeProgram> stage_native(std::string name, const fs::path& artefact, S
     spec.argv.insert(spec.argv.end(), {"--load-filter", "4", "--run-filter", "5"});
     spec.extra_fds = {program.load_filter.get(), program.run_filter.get()};
   }
+  return program;
+}
+
+Result<void> place_artefact(const NativeProgram& program, const fs::path& artefact) {
+  return copy_program(artefact, program.staged.path() / kLibrary);
+}
+
+Result<NativeProgram> stage_native(std::string name, const fs::path& artefact, SandboxTier tier) {
+  KF_TRY(NativeProgram program, stage_runner(std::move(name), tier));
+  KF_TRY_VOID(place_artefact(program, artefact));
   return program;
 }
 

@@ -18,6 +18,10 @@ struct NativeProgram {
   ContenderSpec spec;
 };
 
+// The runner alone; the artefact must be there before the contender is told to load it.
+Result<NativeProgram> stage_runner(std::string name, SandboxTier tier);
+Result<void> place_artefact(const NativeProgram& program, const std::filesystem::path& artefact);
+// Both.
 Result<NativeProgram> stage_native(std::string name, const std::filesystem::path& artefact, SandboxTier tier);
 
 }  // namespace kforge
