@@ -35,9 +35,9 @@ TEST_F(MachineTest, DescribesThisMachineTheSameTwice) {
 TEST_F(MachineTest, TheTrialsAreRememberedAndADamagedRecordIsMadeAgain) {
   auto tried = describe_machine();
   ASSERT_TRUE(tried);
-  std::ofstream(record()) << R"({"schema": 1, "features": ["avx9000"]})";
+  std::ofstream(record()) << R"({"schema": 2, "features": ["avx9000"]})";
   EXPECT_TRUE(describe_machine()->features.contains("avx9000"));
-  for (const char* damage : {"", "{", "[]", R"({"schema": 1})", R"({"schema": 1, "features": [1]})",
+  for (const char* damage : {"", "{", "[]", R"({"schema": 2})", R"({"schema": 2, "features": [1]})",
                              R"({"schema": 0, "features": []})"}) {
     std::ofstream(record()) << damage;
     EXPECT_EQ(describe_machine()->features, tried->features) << damage;

@@ -27,6 +27,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr int kBursts = 15;
 constexpr auto kWarmUp = std::chrono::milliseconds(20);
+constexpr const char* kLargePages = "memory in large pages";
 constexpr double kBurstSeconds =
     0.002;  // shorter than a scheduler's slice: some bursts run undisturbed on a busy machine
 constexpr auto kValidFor = std::chrono::hours(24 * 7);
@@ -113,10 +114,14 @@ double amx_rate(Team& team) {
 // Memory of one thread, first touched by that thread.
 class Buffer {
  public:
-  explicit Buffer(std::size_t bytes) : bytes_(bytes) {
-    void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  // kShared: as tensors lie, which several processes map; the system gives it its plain pages.
+  enum class Pages { kLarge, kShared };
+
+  Buffer(std::size_t bytes, Pages pages) : bytes_(bytes) {
+    const int sharing = pages == Pages::kShared ? MAP_SHARED : MAP_PRIVATE;
+    void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) return;
-    ::madvise(data, bytes, MADV_HUGEPAGE);
+    if (pages == Pages::kLarge) ::madvise(data, bytes, MADV_HUGEPAGE);
     data_ = static_cast<char*>(data);
   }
   Buffer(Buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
@@ -171,13 +176,18 @@ std::vector<Bandwidth> measure_bandwidths(const Machine& machine, Team& team) {
   auto threads = static_cast<std::size_t>(team.threads.size());
   std::size_t memory_each = memory_bytes(machine, threads);
   MemoryTeam memory{team, choose_memory_loops(machine.features), {}};
-  for (std::size_t i = 0; i < threads; ++i) memory.buffers.emplace_back(memory_each);
-  for (const Buffer& buffer : memory.buffers)
-    if (!buffer.data() || memory_each < 4096) return {};
-  team.threads.run([&](int i) {
-    char* data = memory.buffers[static_cast<std::size_t>(i)].data();
-    for (std::size_t at = 0; at < memory_each; at += 4096) data[at] = 1;
-  });
+  auto renew = [&](Buffer::Pages pages) {
+    memory.buffers.clear();
+    for (std::size_t i = 0; i < threads; ++i) memory.buffers.emplace_back(memory_each, pages);
+    for (const Buffer& buffer : memory.buffers)
+      if (!buffer.data() || memory_each < 4096) return false;
+    team.threads.run([&](int i) {
+      char* data = memory.buffers[static_cast<std::size_t>(i)].data();
+      for (std::size_t at = 0; at < memory_each; at += 4096) data[at] = 1;
+    });
+    return true;
+  };
+  if (!renew(Buffer::Pages::kLarge)) return {};
 
   std::vector<Bandwidth> rows;
   for (const CacheLevel& cache : machine.caches) {
@@ -188,6 +198,8 @@ std::vector<Bandwidth> measure_bandwidths(const Machine& machine, Team& team) {
     row.bytes = each * threads;
     rows.push_back(std::move(row));
   }
+  rows.push_back(measure_level(memory, kLargePages, memory_each, true));
+  if (!renew(Buffer::Pages::kShared)) return {};
   rows.push_back(measure_level(memory, "memory", memory_each, true));
   return rows;
 }

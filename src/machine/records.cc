@@ -8,8 +8,8 @@ namespace kforge {
 namespace {
 
 using Json = nlohmann::json;
-constexpr int kSchema =
-    1;  // raised when the way of measuring changes, so that old figures are not compared with new
+// Raised when the way of measuring changes, so that old figures are not compared with new.
+constexpr int kSchema = 2;
 constexpr std::size_t kRecordLimit = 1 << 20;
 
 std::optional<Json> read_record(const fs::path& path) {

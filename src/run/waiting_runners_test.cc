@@ -53,7 +53,8 @@ TEST_F(WaitingRunnersTest, ThoseNobodyTookEnd) {
   {
     WaitingRunners runners(program_.spec, {1, 1}, milliseconds(20'000));
     ASSERT_TRUE(runners.take(1));
-    while (alive() == 0) std::this_thread::sleep_for(milliseconds(1));
+    for (int i = 0; i < 10'000 && alive() == 0; ++i) std::this_thread::sleep_for(milliseconds(1));
+    EXPECT_EQ(alive(), 1);
   }
   EXPECT_EQ(alive(), 0);
 }

@@ -36,11 +36,16 @@ TimeFloor time_floor(const BoundTask& task, const Machine& machine, const Peaks&
     if (argument.role == Role::kInput && needs_all_of(task.graph, argument.name)) floor.bytes += bytes;
   }
   double bandwidth = 0;
+  bool in_memory = false;
   for (const Bandwidth& level : peaks.bandwidths) {
-    bandwidth = std::max(level.read_gb_s, level.copy_gb_s);
+    const double rate = std::max(level.read_gb_s, level.copy_gb_s),
+                 capacity = cache_capacity(machine, level.level);
+    if (in_memory && rate < bandwidth) continue;  // of the kinds of memory the quickest
+    bandwidth = rate;
     floor.level = level.level;
+    in_memory = capacity == 0;
     // Levels come smallest first; the first that holds the bytes decides, memory at the latest.
-    if (cache_capacity(machine, level.level) >= floor.bytes) break;
+    if (capacity >= floor.bytes) break;
   }
   if (bandwidth > 0) floor.bytes_ns = floor.bytes / bandwidth / kFloorMargin;
   if (peaks.fp32_gflops > 0)

@@ -14,8 +14,8 @@
 
 namespace kforge {
 
-inline constexpr std::size_t kSmallSlot = 1
-                                          << 20;  // calls on less than this are made again several at a time
+// Calls on less than this are made again several at a time.
+inline constexpr std::size_t kSmallSlot = 1 << 20;
 
 // One timed call of the candidate, to be made again elsewhere.
 struct RememberedCall {
