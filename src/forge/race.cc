@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "run/start_together.h"
 #include "verify/value_gates.h"
 
 namespace kforge {
@@ -153,13 +154,16 @@ Result<std::vector<MeasuredBaseline>> measure_baselines(JudgingSession& session,
   std::vector<std::unique_ptr<Contender>> running;
   std::vector<TimedContender> timed;
   std::vector<std::string> names;
-  for (const Rival& rival : *rivals) {
-    session.progress().advance(0, "starting " + rival.name);
-    KF_TRY(auto started, Contender::start(rival.spec, task, memory, context.load_limit * 3));
+  session.progress().advance(0, "starting the baselines");
+  std::vector<ContenderSpec> specs;
+  for (const Rival& rival : *rivals) specs.push_back(rival.spec);
+  auto processes = start_together(specs, task, memory, context.load_limit * 3);
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    KF_TRY(auto started, std::move(processes[i]));
     if (!started) continue;  // the judging of the first candidate says why
     KF_TRY(auto prepared, (*started)->prepare(context.call_limit * 3));
     if (!prepared) continue;
-    names.push_back(rival.name);
+    names.push_back((*rivals)[i].name);
     timed.push_back({.contender = started->get()});
     running.push_back(std::move(*started));
   }

@@ -454,6 +454,9 @@ Result<void> JudgingSession::time(std::size_t index, const JudgeContext& context
     findings.rivals.erase(own);
   }
   if (!findings.rivals.empty()) cases_[index].fastest = findings.rivals.front().name;
+  for (const RivalTimes& times : findings.rivals)
+    for (Rival& rival : *cases_[index].rivals)
+      if (rival.name == times.name) rival.threads = times.better_threads;
   outcome.times = std::move(findings);
   return {};
 }

@@ -19,6 +19,7 @@ struct Rival {
   ContenderSpec spec;
   bool try_one_thread = false;  // small problems may be quicker on one thread: take the better
   bool baseline = true;         // false: an earlier program of the same search
+  int threads = 0;              // known to be the better count from an earlier judging; 0: not known
 };
 
 struct RivalTimes {
@@ -27,6 +28,7 @@ struct RivalTimes {
   Interval speedup;             // of the candidate over it: paired ratio
   std::vector<double> samples;  // per round
   bool baseline = true;
+  int better_threads = 0;  // one or all, where one of them was clearly quicker; 0: neither, or not tried
 };
 
 struct AbsentRival {

@@ -42,12 +42,25 @@ class TimedJudge {
   Result<TimedFindings> judge();
 
  private:
+  struct CheckedRival {
+    std::unique_ptr<Contender> process;
+    double call_ns = 0;
+    std::string refused;
+  };
+  struct PresentRival {
+    const Rival* rival = nullptr;
+    std::string what;  // with the thread count used
+    int better_threads = 0;
+  };
+
   Result<void> start_candidate();
   Result<bool> start_fresh();
   Result<void> start_echo();
   Result<void> start_incumbents();
   Result<void> start_rivals();
-  Result<std::unique_ptr<Contender>> start_rival(const Rival& rival, int threads, double& call_ns);
+  int first_threads(const Rival& rival) const;
+  Result<void> start(const std::vector<const Rival*>& rivals, int threads);  // 0: each as first_threads says
+  Result<CheckedRival> check_rival(const Rival& rival);
   void run_rounds();
   void after_batch(const BatchView& batch);
   bool enough();
@@ -83,8 +96,7 @@ class TimedJudge {
   std::unique_ptr<Contender>* echo_ = &own_echo_;  // tells what a message takes
   std::map<const Rival*, std::expected<std::unique_ptr<Contender>, Failure>> started_;  // before their turn
   std::unique_ptr<Contender> fresh_;   // a second process of the candidate: makes timed calls again
-  std::vector<const Rival*> present_;  // rival of owned_[i + 1]
-  std::vector<std::string> what_;      // with the thread count used
+  std::vector<PresentRival> present_;  // of owned_[i + 1]
   std::vector<TimedContender> timed_;
   std::vector<RememberedCall> remembered_;
   int drawn_round_ = 0;

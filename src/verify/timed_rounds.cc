@@ -144,14 +144,15 @@ void TimedJudge::summarise() {
   for (const Sample& sample : timed_[0].samples) cpu += sample.cpu_ns, wall += sample.parent_ns;
   if (wall > 0) findings_.thread_use = cpu / (wall * context_.threads);
   for (std::size_t i = 1; i < timed_.size(); ++i) {
-    const Rival& rival = *present_[i - 1];
+    const auto& [rival, what, better_threads] = present_[i - 1];
     if (timed_[i].failure) {
-      findings_.absent.push_back({rival.name, reason_text(*timed_[i].failure)});
+      findings_.absent.push_back({rival->name, reason_text(*timed_[i].failure)});
       continue;
     }
     auto theirs = pick(timed_[i].samples, kept);
-    findings_.rivals.push_back({rival.name, what_[i - 1], median_interval(theirs),
-                                paired_ratio(theirs, findings_.samples), theirs, rival.baseline});
+    findings_.rivals.push_back({rival->name, what, median_interval(theirs),
+                                paired_ratio(theirs, findings_.samples), theirs, rival->baseline,
+                                better_threads});
   }
   std::ranges::sort(findings_.rivals, {}, [](const RivalTimes& r) { return r.ns.value; });
   findings_.usage = owned_[0]->usage();

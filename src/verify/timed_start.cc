@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <future>
 
+#include "run/start_together.h"
 #include "verify/value_gates.h"
 
 namespace kforge {
 namespace {
 
 constexpr double kOneThreadBelowNs = 20e6;
+// Then the choice between one thread and all holds for the rest of a search.
+constexpr double kClearlyQuicker = 1.25;
 
 }  // namespace
 
@@ -31,12 +34,27 @@ Result<void> TimedJudge::start_echo() {
 
 // Earlier programs of the same search start as the candidate does.
 Result<void> TimedJudge::start_incumbents() {
-  for (const Rival& rival : rivals_) {
-    if (rival.baseline) continue;
-    ContenderSpec spec = rival.spec;
-    spec.threads = context_.threads;
-    KF_TRY(auto started, Contender::start(spec, task_, *memory_, context_.load_limit * 3));
-    started_.emplace(&rival, std::move(started));
+  std::vector<const Rival*> incumbents;
+  for (const Rival& rival : rivals_)
+    if (!rival.baseline) incumbents.push_back(&rival);
+  return start(incumbents, context_.threads);
+}
+
+int TimedJudge::first_threads(const Rival& rival) const {
+  return rival.threads > 0 ? std::min(rival.threads, context_.threads) : context_.threads;
+}
+
+// Puts processes of these rivals into started_.
+Result<void> TimedJudge::start(const std::vector<const Rival*>& rivals, int threads) {
+  std::vector<ContenderSpec> specs;
+  for (const Rival* rival : rivals) {
+    specs.push_back(rival->spec);
+    specs.back().threads = threads > 0 ? threads : first_threads(*rival);
+  }
+  auto processes = start_together(specs, task_, *memory_, context_.load_limit * 3);
+  for (std::size_t i = 0; i < rivals.size(); ++i) {
+    KF_TRY(auto process, std::move(processes[i]));
+    started_.insert_or_assign(rivals[i], std::move(process));
   }
   return {};
 }
@@ -67,60 +85,69 @@ Result<void> TimedJudge::start_candidate() {
   return {};
 }
 
-// A rival must give the right values before its time means anything.
-Result<std::unique_ptr<Contender>> TimedJudge::start_rival(const Rival& rival, int threads, double& call_ns) {
-  ContenderSpec spec = rival.spec;
-  spec.threads = threads;
-  auto refuse = [&](const Failure& failure) -> std::unique_ptr<Contender> {
+// A rival must give the right values before its time means anything. Nothing when it does not, or is not
+// there; `refused` says why.
+Result<TimedJudge::CheckedRival> TimedJudge::check_rival(const Rival& rival) {
+  auto refuse = [&](const Failure& failure) {
     std::string reason = reason_text(failure);
-    findings_.absent.push_back({rival.name, reason.substr(0, reason.find('\n'))});
-    return nullptr;
+    return CheckedRival{.refused = reason.substr(0, reason.find('\n'))};
   };
-  auto before = started_.find(&rival);
-  if (before == started_.end() || spec.threads != context_.threads) {
-    KF_TRY(auto now, Contender::start(spec, task_, *memory_, context_.load_limit * 3));
-    before = started_.insert_or_assign(&rival, std::move(now)).first;
-  }
-  auto started = std::move(before->second);
-  started_.erase(before);
-  if (!started) return refuse(started.error());
-  KF_TRY(auto prepared, (*started)->prepare(context_.call_limit * 3));
+  auto found = started_.extract(&rival);
+  if (!found.mapped()) return refuse(found.mapped().error());
+  CheckedRival checked{.process = std::move(*found.mapped())};
+  Contender& process = *checked.process;
+  KF_TRY(auto prepared, process.prepare(context_.call_limit * 3));
   if (!prepared) return refuse(prepared.error());
   InputChoice choice{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
   fill_inputs(task_, *memory_, choice, 0);
-  call_ns = 0;
   for (int i = 0; i < 3; ++i) {
-    reset_outputs(task_, (*started)->outputs(), choice, 0);
-    KF_TRY(auto time, (*started)->call({0}, context_.call_limit));
+    reset_outputs(task_, process.outputs(), choice, 0);
+    KF_TRY(auto time, process.call({0}, context_.call_limit));
     if (!time) return refuse(time.error());
-    call_ns = call_ns == 0 ? time->parent_ns : std::min(call_ns, time->parent_ns);
+    checked.call_ns = i == 0 ? time->parent_ns : std::min(checked.call_ns, time->parent_ns);
   }
   Verdict scratch;
   if (auto failure =
-          judge_outputs(context_, *expected_, (*started)->outputs(), 0, InputKind::kOwn, "accuracy", scratch))
+          judge_outputs(context_, *expected_, process.outputs(), 0, InputKind::kOwn, "accuracy", scratch))
     return refuse(*failure);
-  return std::move(*started);
+  return checked;
 }
 
+// First all of them as they are, then those that may be quicker on one thread once more.
 Result<void> TimedJudge::start_rivals() {
+  std::vector<const Rival*> all, once_more;
+  for (const Rival& rival : rivals_)
+    if (rival.baseline) all.push_back(&rival);
+  if (context_.progress && !all.empty()) context_.progress(0, "starting the baselines");
+  KF_TRY_VOID(start(all, 0));
+  std::map<const Rival*, CheckedRival> checked, alone;
   for (const Rival& rival : rivals_) {
-    if (context_.progress) context_.progress(0, "starting " + rival.name);
-    double all_ns = 0, one_ns = 0;
-    KF_TRY(auto best, start_rival(rival, context_.threads, all_ns));
-    if (!best) continue;
-    int threads = context_.threads;
-    if (rival.try_one_thread && threads > 1 && all_ns < kOneThreadBelowNs) {
-      std::size_t absent = findings_.absent.size();
-      KF_TRY(auto alone, start_rival(rival, 1, one_ns));
-      findings_.absent.resize(absent);  // failing with one thread alone does not make it absent
-      if (alone && one_ns < all_ns) {
-        best = std::move(alone);
-        threads = 1;
-      }
+    if (context_.progress) context_.progress(0, "checking " + rival.name);
+    KF_TRY(checked[&rival], check_rival(rival));
+    const CheckedRival& first = checked[&rival];
+    if (first.process && rival.try_one_thread && rival.threads == 0 && context_.threads > 1 &&
+        first.call_ns < kOneThreadBelowNs)
+      once_more.push_back(&rival);
+  }
+  KF_TRY_VOID(start(once_more, 1));
+  for (const Rival* rival : once_more) {
+    KF_TRY(alone[rival], check_rival(*rival));
+  }
+  for (const Rival& rival : rivals_) {
+    CheckedRival& first = checked[&rival];
+    if (!first.process) {
+      findings_.absent.push_back({rival.name, first.refused});
+      continue;
     }
-    owned_.push_back(std::move(best));
-    present_.push_back(&rival);
-    what_.push_back(fmt::format("{}, {} thread{}", rival.what, threads, threads == 1 ? "" : "s"));
+    // Failing with one thread alone does not make it absent.
+    CheckedRival& one = alone[&rival];
+    bool tried = one.process != nullptr, take_one = tried && one.call_ns < first.call_ns;
+    int threads = take_one ? 1 : first_threads(rival);
+    bool clear = tried && std::max(one.call_ns, first.call_ns) >
+                              kClearlyQuicker * std::min(one.call_ns, first.call_ns);
+    owned_.push_back(std::move(take_one ? one.process : first.process));
+    present_.push_back({&rival, fmt::format("{}, {} thread{}", rival.what, threads, threads == 1 ? "" : "s"),
+                        clear ? threads : rival.threads});
   }
   return {};
 }

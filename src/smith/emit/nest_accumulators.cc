@@ -10,6 +10,12 @@ namespace kforge::smith {
 
 using Kind = StmtNode::Kind;
 
+namespace {
+
+constexpr std::int64_t kMostSpread = 8;
+
+}  // namespace
+
 std::string how_of(Combine combine) {
   static const std::string kNames[] = {"Plus", "Plus", "Times", "Larger", "Smaller"};
   return kNames[static_cast<std::size_t>(combine)];
@@ -22,21 +28,38 @@ bool NestWriter::same_place(const Stmt& a, const Stmt& b) {
   return true;
 }
 
-std::vector<Stmt> NestWriter::steady_updates(const Stmt& loop) const {
-  std::vector<Stmt> found;
-  std::vector<std::string> around;
+// The one loop in between that moves the place of an update, where it is written out: each of its iterations
+// has a place, and an accumulator, of its own.
+const StmtNode* NestWriter::spreading_loop(const Stmt& update, const std::vector<const StmtNode*>& between) {
+  const Expr flat = flat_position(update->view, update->position);
+  const StmtNode* found = nullptr;
+  for (const StmtNode* loop : between) {
+    if (!uses(flat, loop->name)) continue;
+    bool linear = true;
+    const std::int64_t step = coefficient(flat, loop->name, &linear);
+    if (found || loop->run != Run::kUnrolled || loop->extent > kMostSpread || !linear || step == 0)
+      return nullptr;
+    found = loop;
+  }
+  return found;
+}
+
+std::vector<NestWriter::Steady> NestWriter::steady_updates(const Stmt& loop) const {
+  std::vector<Steady> found;
+  std::vector<const StmtNode*> around;
   std::function<void(const Stmt&)> walk = [&](const Stmt& s) {
-    if (s->kind == Kind::kFor) around.push_back(s->name);
+    if (s->kind == Kind::kFor) around.push_back(s.get());
     if (s->kind == Kind::kUpdate && !accumulators_.contains(s.get())) {
       bool steady = true;
       for (const Expr& e : s->position)
-        for (const std::string& name : around) steady &= !uses(e, name);
+        for (const StmtNode* each : around) steady &= !uses(e, each->name);
+      const StmtNode* spread = !steady && loop->run == Run::kVector ? spreading_loop(s, around) : nullptr;
       int touched = 0;
       visit(loop, [&](const StmtNode& n) {
         touched += (n.kind == Kind::kStore || n.kind == Kind::kUpdate) && n.tensor == s->tensor;
         if (n.value) touched += tensors_of(n.value).contains(s->tensor) ? 2 : 0;
       });
-      if (steady && touched == 1) found.push_back(s);
+      if ((steady || spread) && touched == 1) found.push_back({s, spread});
     }
     for (const Stmt& child : s->body) walk(child);
     if (s->kind == Kind::kFor) around.pop_back();
@@ -47,8 +70,9 @@ std::vector<Stmt> NestWriter::steady_updates(const Stmt& loop) const {
 
 bool NestWriter::starts(const Stmt& init, const Stmt& loop) const {
   if (init->value->op != Op::kNumber || loop->scan) return false;
-  for (const Stmt& update : steady_updates(loop))
-    if (same_place(init, update) && same(init->value, identity_of(update->combine, init->value->type)))
+  for (const auto& [update, spread] : steady_updates(loop))
+    if (!spread && same_place(init, update) &&
+        same(init->value, identity_of(update->combine, init->value->type)))
       return true;
   return false;
 }
@@ -68,7 +92,7 @@ bool NestWriter::can_lanes(const StmtNode& loop, bool undecided) const {
   bool good = loop.extent >= 4;
   // Sums that all lanes add to need an accumulator: one that this loop, or one around it, can keep.
   std::set<const StmtNode*> kept;
-  for (const Stmt& update : steady_updates(Stmt(Stmt(), &loop))) kept.insert(update.get());
+  for (const Steady& steady : steady_updates(Stmt(Stmt(), &loop))) kept.insert(steady.update.get());
   for (const auto& [update, accumulator] : accumulators_)
     if (accumulator.lanes) kept.insert(update);
   visit(loop.body[0], [&](const StmtNode& n) {
@@ -100,18 +124,23 @@ void NestWriter::for_loop(const Stmt& s) {
   if (s->scan && s->run == Run::kVector && scan_lanes(s, init)) return;
   if (turn(s)) return;
   // Accumulators of what this loop reduces.
-  std::vector<Stmt> mine = s->scan ? std::vector<Stmt>{} : steady_updates(s);
+  std::vector<Steady> mine = s->scan ? std::vector<Steady>{} : steady_updates(s);
   if (s->run == Run::kParallel) mine.clear();
-  for (const Stmt& update : mine) {
-    Accumulator acc{fmt::format("{}_sum{}", update->tensor, ++counter_), false, update->value->type};
+  std::erase_if(mine, [&](const Steady& one) {
+    return one.spread && (!lanes_.empty() || !vector_between(s, one.update));
+  });
+  for (const auto& [update, spread] : mine) {
+    Accumulator acc{fmt::format("{}_sum{}", update->tensor, ++counter_), false, update->value->type, spread};
     const StmtNode* vector = lanes_.empty() ? vector_between(s, update) : nullptr;
     acc.lanes = vector != nullptr;
     const bool fresh = init && same_place(init, update);
     const std::string neutral = identity_text(update->combine, update->value->type);
     if (acc.lanes) {
       used_.insert("accumulators");
-      line(
-          fmt::format("Partial<{}, {}> {}({});", how_of(update->combine), vector->unroll, acc.name, neutral));
+      std::string names;
+      for (const std::string& name : acc.names())
+        names += fmt::format("{}{}({})", names.empty() ? "" : ", ", name, neutral);
+      line(fmt::format("Partial<{}, {}> {};", how_of(update->combine), vector->unroll, names));
     } else if (!lanes_.empty()) {
       line(fmt::format("F {} = {};", acc.name, fresh ? fmt::format("set<F>({})", neutral) : current(update)));
     } else {
@@ -122,20 +151,51 @@ void NestWriter::for_loop(const Stmt& s) {
   }
   open_loop(s);
   // What was reduced goes where it belongs.
-  for (const Stmt& update : mine) {
+  for (const auto& [update, spread] : mine) {
     const Accumulator acc = accumulators_.at(update.get());
     accumulators_.erase(update.get());
     const bool fresh = init && same_place(init, update);
-    CppValue value{{}, acc.name, lanes_.empty()};
-    if (acc.lanes) {
-      value.text = acc.name + ".result()";
-      if (!fresh)
-        value.text =
-            fmt::format("{}::of<float>({}, {})", how_of(update->combine), current(update), value.text);
+    const std::vector<std::string> names = acc.names();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (spread) open_copy(spread->name, i);
+      CppValue value{{}, names[i], lanes_.empty()};
+      if (acc.lanes) {
+        value.text = names[i] + ".result()";
+        if (!fresh)
+          value.text =
+              fmt::format("{}::of<float>({}, {})", how_of(update->combine), current(update), value.text);
+      }
+      line(store_text(scope(), nest_.tensors.at(update->tensor), update->view, update->position, value,
+                      update->value->type, false));
+      if (spread) close_copy(spread->name);
     }
-    line(store_text(scope(), nest_.tensors.at(update->tensor), update->view, update->position, value,
-                    update->value->type, false));
   }
+}
+
+std::vector<std::string> NestWriter::Accumulator::names() const {
+  if (!spread) return {name};
+  std::vector<std::string> all;
+  for (std::int64_t i = 0; i < spread->extent; ++i) all.push_back(fmt::format("{}_{}", name, i));
+  return all;
+}
+
+void NestWriter::open_copy(const std::string& loop, std::size_t iteration) {
+  line("{");
+  ++depth_;
+  line(fmt::format("constexpr long {} = {};", loop, iteration));
+  copies_[loop] = iteration;
+}
+
+void NestWriter::close_copy(const std::string& loop) {
+  copies_.erase(loop);
+  --depth_;
+  line("}");
+}
+
+bool NestWriter::spreads_accumulators(const StmtNode& loop) const {
+  for (const auto& [update, accumulator] : accumulators_)
+    if (accumulator.spread == &loop) return true;
+  return false;
 }
 
 std::string NestWriter::identity_text(Combine combine, Type type) {
@@ -163,8 +223,9 @@ void NestWriter::update(const Stmt& s) {
     const CppValue value = cpp_value(at, s->value);
     lines_of(value);
     const std::string text = value.uniform ? fmt::format("set<F>({})", value.text) : value.text;
-    return line(fmt::format("{}.take({}, {});", found->second.name,
-                            lanes_.empty() ? "Lane<float, 0>()" : "lane", text));
+    const Accumulator& acc = found->second;
+    const std::string name = acc.spread ? acc.names()[copies_.at(acc.spread->name)] : acc.name;
+    return line(fmt::format("{}.take({}, {});", name, lanes_.empty() ? "Lane<float, 0>()" : "lane", text));
   }
   const CppValue value = cpp_value(at, s->value);
   lines_of(value);

@@ -138,6 +138,14 @@ void NestWriter::open_loop(const Stmt& s) {
                      collapse > 1 ? fmt::format(" collapse({})", collapse) : ""));
     collapsing_ = true;
   }
+  if (spreads_accumulators(*s)) {
+    for (std::int64_t i = 0; i < s->extent; ++i) {
+      open_copy(v, static_cast<std::size_t>(i));
+      body_of(s);
+      close_copy(v);
+    }
+    return;
+  }
   if (s->run == Run::kUnrolled) line(fmt::format("#pragma GCC unroll {}", s->extent));
   if (s->backwards)
     line(fmt::format("for (long {0} = {1} - 1; {0} >= 0; --{0}) {{", v, end));

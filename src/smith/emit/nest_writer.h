@@ -27,6 +27,13 @@ class NestWriter {
     std::string name;
     bool lanes = false;  // a Partial, else a plain variable (or a vector inside of a vector loop)
     Type type = Type::kFloat;
+    const StmtNode* spread = nullptr;  // a loop that is written out: one accumulator for each iteration
+
+    std::vector<std::string> names() const;
+  };
+  struct Steady {
+    Stmt update;
+    const StmtNode* spread = nullptr;
   };
 
   // Statements and loops (nest_writer.cc).
@@ -45,8 +52,14 @@ class NestWriter {
 
   // What a loop reduces is kept in registers (nest_accumulators.cc).
   static bool same_place(const Stmt& a, const Stmt& b);
-  // Updates below a loop whose place no loop in between moves: kept in a register.
-  std::vector<Stmt> steady_updates(const Stmt& loop) const;
+  // Updates below a loop whose place no loop in between moves, or only one that is written out: kept in
+  // registers.
+  std::vector<Steady> steady_updates(const Stmt& loop) const;
+  static const StmtNode* spreading_loop(const Stmt& update, const std::vector<const StmtNode*>& between);
+  bool spreads_accumulators(const StmtNode& loop) const;
+  // A block in which the variable of a loop that is written out has one value.
+  void open_copy(const std::string& loop, std::size_t iteration);
+  void close_copy(const std::string& loop);
   bool starts(const Stmt& init, const Stmt& loop) const;
   // The vector loop between a loop and an update inside of it, where it will be written with vectors.
   const StmtNode* vector_between(const Stmt& loop, const Stmt& update) const;
@@ -77,6 +90,7 @@ class NestWriter {
   std::string lanes_;  // name of the vector loop around, where it is written with vectors
   Stmt initial_;       // a store of a neutral element that was left out
   std::map<const StmtNode*, Accumulator> accumulators_;
+  std::map<std::string, std::size_t> copies_;  // loops written out around, and which iteration this is
 };
 
 // The prelude's name of a way to combine: "Plus", "Times", "Larger", "Smaller".

@@ -152,6 +152,13 @@ class PushSums {
     return result;
   }
 
+  bool only_params(const Expr& e) const {
+    return std::ranges::all_of(tensors_of(e), [&](const std::string& name) {
+      const Where where = program_.tensor(name).where;
+      return where == Where::kParam || where == Where::kConstant;
+    });
+  }
+
   void push(std::size_t at) {
     const Stage sum = program_.stages[at];
     if (sum.handwritten || sum.combine != Combine::kSum || sum.scan_axis >= 0 || sum.node ||
@@ -179,7 +186,12 @@ class PushSums {
     const double depth = static_cast<double>(extent_of(product.reduced)),
                  summed_over = extent_of(sum.reduced), results = extent_of(sum.dims),
                  columns = extent_of(along);
-    if (columns * summed_over * depth + results * depth > 0.75 * results * summed_over * depth) return;
+    // A product of matrices does a dozen times the work of a plain loop in the same time; what depends on
+    // params alone is computed before the first call.
+    constexpr double kPlainLoop = 12, kSmallProduct = 3;
+    const double operand_cost = only_params(pushed) ? 0 : kPlainLoop * columns * summed_over * depth;
+    const double product_cost = (columns >= 8 ? 1 : kSmallProduct) * results * depth;
+    if (operand_cost + product_cost > 0.75 * results * summed_over * depth) return;
 
     std::vector<Stage> before;
     std::vector<Expr> operand_dims = along;

@@ -56,6 +56,25 @@ class Planner {
   }
   void because(std::string reason) { guess_.reasons.push_back(std::move(reason)); }
 
+  // A long sum along memory reads one stream; several rows at once keep more pages on their way.
+  // Returns whether the loop over rows was cut.
+  bool rows_at_once(const Stage& stage) {
+    constexpr std::int64_t kLongRow = 1024, kRows = 4;
+    if (stage.combine == Combine::kNone || stage.reduced.size() != 1 || stage.dims.empty() ||
+        stage.scan_axis >= 0 || is_window(stage) || stage.reduced[0]->integer < kLongRow)
+      return false;
+    const Expr rows = stage.dims.back(), along = stage.reduced[0];
+    if (vector_variable(stage) != along || rows->integer % kRows != 0 || cost_of(stage.body) > 8)
+      return false;
+    if (!attempt({"split", {rows->name}, kRows})) return false;
+    if (copying({"distribute", {rows->name}}) && attempt({"reorder", {rows->name + "_1", along->name}}) &&
+        attempt({"unroll", {rows->name + "_1"}})) {
+      several_rows_.insert(stage.tensor);
+      because(fmt::format("{} rows at once: as many pages are on their way from memory", kRows));
+    }
+    return true;
+  }
+
   // Brings the loops of a stage into the order of `wanted` (names, outermost first) by exchanging neighbours.
   bool order(const std::vector<std::string>& now, const std::vector<std::string>& wanted) {
     std::vector<std::string> current = now;
@@ -152,6 +171,7 @@ class Planner {
     if (tile > 0 && !only_common)
       because(fmt::format("tiles of {} along memory: what a tile needs fits in half of L2", tile));
     inner_fusion(group);
+    if (group.stages.size() == 1 && !loops[0].empty() && rows_at_once(biggest)) loops[0].back() += "_o";
     for (const Stage* stage : group.stages) lanes(*stage, columns ? vector_class : "");
     if (threaded) threads(loops[0]);
   }
@@ -290,7 +310,8 @@ class Planner {
       const Stmt loop = find_loop(nest_.root, name);
       if (!loop || loop->extent < 8) continue;
       const bool sums = reduces && !loop_moves_result(stage, name);
-      attempt({"vectorize", {name}, sums ? 4 : cost_of(stage.body) > 12 ? 1 : 2});
+      const int sums_at_once = several_rows_.contains(stage.tensor) ? 2 : 4;  // 16 registers hold them all
+      attempt({"vectorize", {name}, sums ? sums_at_once : cost_of(stage.body) > 12 ? 1 : 2});
     }
   }
   // Steps that copy loops are noted, so that what is done to a loop is done to its copies.
@@ -413,6 +434,7 @@ class Planner {
   Classes classes_;
   std::map<std::string, std::string> joined_;  // loop that was fused -> the one it joined
   std::map<std::string, std::string> origin_;  // copy of a loop -> the loop
+  std::set<std::string> several_rows_;         // tensors whose sums are made for several rows at once
   Guess guess_;
 };
 

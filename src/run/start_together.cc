@@ -1,0 +1,19 @@
+#include "run/start_together.h"
+
+#include <future>
+
+namespace kforge {
+
+std::vector<Step<std::unique_ptr<Contender>>> start_together(const std::vector<ContenderSpec>& specs,
+                                                             const BoundTask& task, const InputMemory& inputs,
+                                                             std::chrono::milliseconds load_limit) {
+  std::vector<std::future<Step<std::unique_ptr<Contender>>>> starting;
+  for (const ContenderSpec& spec : specs)
+    starting.push_back(std::async(std::launch::async,
+                                  [&, spec] { return Contender::start(spec, task, inputs, load_limit); }));
+  std::vector<Step<std::unique_ptr<Contender>>> started;
+  for (auto& one : starting) started.push_back(one.get());
+  return started;
+}
+
+}  // namespace kforge
