@@ -35,9 +35,10 @@ struct WrongShape {
   std::string reason;
 };
 struct WrongValue {
-  std::string gate;      // name of the gate that saw it, such as "accuracy"
-  std::string reason;    // one sentence with the figures
-  std::string evidence;  // JSON: worst elements, pattern, first wrong index, input kind, seed
+  std::string gate;       // name of the gate that saw it, such as "accuracy"
+  std::string reason;     // one sentence with the figures
+  std::string evidence;   // JSON: worst elements, pattern, first wrong index, input kind, seed
+  bool isolated = false;  // a few elements of a large result, none of them infinite or NaN
 };
 struct Rejected {
   std::string gate;

@@ -9,7 +9,7 @@
 namespace kforge {
 namespace {
 
-constexpr double kOneThreadBelowNs = 20e6;
+constexpr double kOneThreadBelowNs = 100e6;
 // Then the choice between one thread and all holds for the rest of a search.
 constexpr double kClearlyQuicker = 1.25;
 
