@@ -84,6 +84,15 @@ const std::vector<RowCase>& long_cases() {
        "g (float[1, 2, 65537] x, float[2] scale, float[2] bias) => (float[1, 2, 65537] y)\n{\n  y = "
        "InstanceNormalization (x, scale, bias)\n}\n",
        0},
+      // Several rows at once, with columns left over behind the last vector.
+      {"matrix_times_vector",
+       "g (float[12, 4099] a, float[4099, 1] x) => (float[12, 1] y)\n{\n  y = MatMul (a, x)\n}\n", 0},
+      {"largest_of_rows",
+       "g (float[3, 8, 2051] x) => (float[3, 8] y)\n{\n  y = ReduceMax <axes = [2], keepdims = 0> (x)\n}\n",
+       0},
+      {"sums_of_five_rows",
+       "g (float[5, 2051] x) => (float[5] y)\n{\n  y = ReduceSumSquare <axes = [1], keepdims = 0> (x)\n}\n",
+       0},
   };
   return cases;
 }
