@@ -76,9 +76,18 @@ Result<void> AgentTalk::advise(Job& job, Plan& plan, const ReplyWatch& watch) {
   return std::unexpected(analysts_.last_failure());
 }
 
+std::optional<int> AgentTalk::other_than(int generator, const std::set<int>& declined) const {
+  int count = static_cast<int>(agents_.generators.size());
+  for (int step = 1; step < count; ++step)
+    if (auto next = generators_.working((generator + step) % count); next && !declined.contains(*next))
+      return next;
+  return std::nullopt;
+}
+
 Result<void> AgentTalk::write(Job& job, const Plan& plan, const ReplyWatch& watch) {
   PendingAttempt& attempt = job.attempt;
   auto start = std::chrono::steady_clock::now();
+  std::set<int> declined;
   for (;;) {
     auto who = generators_.working(attempt.proposal.generator);
     if (!who) return std::unexpected(generators_.last_failure());
@@ -87,6 +96,18 @@ Result<void> AgentTalk::write(Job& job, const Plan& plan, const ReplyWatch& watc
     auto generation = generator.generate(plan, context_, watch);
     if (stop_.stop_requested()) return {};
     double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    // What this one declines, or cannot read whole, another may take; each is asked once for an attempt.
+    bool declines =
+        generation && (generation->extraction == "refused" || generation->extraction == "too_long");
+    if (declines) {
+      declined.insert(*who);
+      if (auto other = other_than(*who, declined)) {
+        view_.line(fmt::format("  {}: {}; {} is asked instead", generator.name(),
+                               single_line(reason_text(generation->program.error()), 200), name_of(*other)));
+        KF_TRY_VOID(attempts_.hand_over(attempt, *other));
+        continue;
+      }
+    }
     // A built-in agent that has nothing more to try leaves the field to the models, if there are any.
     bool exhausted = generation && generation->extraction == "exhausted";
     if (generation && !(exhausted && agents_.generators.size() > 1))

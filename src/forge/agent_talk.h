@@ -6,6 +6,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 
@@ -41,6 +42,8 @@ class AgentTalk {
  private:
   Result<void> advise(Job& job, Plan& plan, const ReplyWatch& watch);
   Result<void> write(Job& job, const Plan& plan, const ReplyWatch& watch);
+  // The next working generator in turn that has not declined this attempt.
+  std::optional<int> other_than(int generator, const std::set<int>& declined) const;
   void say_set_aside(const std::string& who, const Error& why, const std::string& then);
 
   Agents& agents_;

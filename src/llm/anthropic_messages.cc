@@ -52,7 +52,9 @@ void read_end(const Json& where, Received& received) {
   std::string reason = text_of(where, "stop_reason");
   if (reason.empty()) return;
   received.end = ReplyEnd::kComplete;
-  if (reason == "max_tokens") received.end = ReplyEnd::kTruncated;
+  // A paused turn goes on when its text is sent back, as a truncated one does.
+  if (reason == "max_tokens" || reason == "pause_turn") received.end = ReplyEnd::kTruncated;
+  if (reason == "pause_turn") received.detail = "the service paused the turn";
   if (reason == "model_context_window_exceeded") {
     received.end = ReplyEnd::kTruncated;
     received.detail = "the context window is full";

@@ -7,6 +7,7 @@
 
 #include "llm/json.h"
 #include "llm/one_try.h"
+#include "llm/proxy_environment.h"
 #include "llm/rate_limiter.h"
 #include "llm/text_safety.h"
 
@@ -41,7 +42,8 @@ bool adapt(const ServiceError& error, const ModelRequest& request, Adaptations& 
   auto about = [&](const char* field) {
     return error.parameter == field || text.find(fmt::format("'{}'", field)) != std::string::npos ||
            text.find(fmt::format("`{}`", field)) != std::string::npos ||
-           text.find(fmt::format("\"{}\"", field)) != std::string::npos;
+           text.find(fmt::format("\"{}\"", field)) != std::string::npos ||
+           text.starts_with(fmt::format("{}: ", field));
   };
   int most = known.most_output_tokens > 0 ? known.most_output_tokens : request.max_output_tokens;
   if (error.fitting_output_tokens > 0 && error.fitting_output_tokens < most) {
@@ -249,8 +251,7 @@ class HttpModel : public ModelClient {
                                  double stated) const {
     if (!complaint) {
       bool trust = done.http.end == HttpEnd::kNotTrusted;
-      bool proxy = done.http.detail.find("CONNECT tunnel") != std::string::npos ||
-                   done.http.detail.find("proxy") != std::string::npos;
+      std::string proxy = proxy_variable(endpoint_.url);
       bool plain = done.http.detail.find("wrong version number") != std::string::npos ||
                    done.http.detail.find("unexpected TLS packet") != std::string::npos ||
                    done.http.detail.find("packet length") != std::string::npos;
@@ -258,8 +259,12 @@ class HttpModel : public ModelClient {
           trust   ? "the certificate must be signed by a root this machine trusts; one of your own goes into "
                     "the system's store, or into a file named by SSL_CERT_FILE"
           : plain ? "the service speaks plain http: write http:// instead of https://"
-          : proxy ? "look at https_proxy and no_proxy in the environment"
-                  : "is the service running, and is its address right?",
+          : !proxy.empty()
+              ? fmt::format(
+                    "the call goes through the proxy that {} names: is that one right? no_proxy lists "
+                    "the hosts that are reached without it",
+                    proxy)
+              : "is the service running, and is its address right?",
           fmt::format("cannot reach {} at {}: {}", endpoint_.name, endpoint_.url, done.http.detail));
     }
     if (stated > settings_.longest_wait_seconds)

@@ -1,5 +1,7 @@
 #include "llm/one_try.h"
 
+#include <algorithm>
+
 #include "llm/sse.h"
 #include "llm/text_safety.h"
 
@@ -12,6 +14,12 @@ constexpr std::size_t kErrorBody = 64u << 10;
 
 bool is_stream(const HttpAnswer& head) {
   return head.status / 100 == 2 && head.header("content-type").find("event-stream") != std::string::npos;
+}
+
+// Some servers and gateways send a stream under another type.
+bool looks_like_stream(std::string_view body) {
+  body.remove_prefix(std::min(body.find_first_not_of(" \r\n"), body.size()));
+  return body.starts_with("data:") || body.starts_with("event:") || body.starts_with(":");
 }
 
 // The reason a reply without an end mark, or beyond every limit, is what it is.
@@ -86,6 +94,9 @@ OneTry send_once(HttpClient& http, const Dialect& dialect, const HttpRequest& re
       },
       watch.stop);
   if (is_stream(done.http)) {
+    parser.finish();
+  } else if (done.http.status / 100 == 2 && done.http.end == HttpEnd::kDone && looks_like_stream(done.body)) {
+    parser.feed(done.body);
     parser.finish();
   } else if (done.http.status / 100 == 2 && done.http.end == HttpEnd::kDone) {
     dialect.read_whole(done.body, done.received);

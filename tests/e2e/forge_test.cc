@@ -304,6 +304,29 @@ TEST_F(ForgeRun, AServiceThatFailsIsSetAsideWhileOthersWork) {
   EXPECT_EQ(asked, 1u) << "it is not asked again";
 }
 
+// A refusal and a prompt that is too long are about one model: the same attempt goes to the next, and costs
+// no other.
+TEST_F(ForgeRun, WhatOneModelDeclinesAnotherWrites) {
+  const ScriptedTask& task = scripted_tasks()[0];
+  server_.respond("declines", [](const SeenCall&) { return say_refusal("I will not."); });
+  server_.respond("small", [](const SeenCall&) { return context_overflow(); });
+  server_.script("works", {right(task, task.slow), right(task, 1)});
+  ForgeOptions o = options(task, 2);
+  o.generators = {server_.openai("declines"), server_.openai("small"), server_.openai("works")};
+  auto report = run(o);
+  ASSERT_TRUE(report) << report.error().text();
+  ASSERT_EQ(report->attempts.size(), 2u);
+  for (const AttemptReport& attempt : report->attempts) {
+    EXPECT_EQ(attempt.outcome, "passed");
+    EXPECT_THAT(attempt.generator, HasSubstr("works"));
+  }
+  // When all decline, that is the attempt's outcome.
+  server_.respond("works", [](const SeenCall&) { return say_refusal("Nor will I."); });
+  auto nobody = run(o);
+  ASSERT_TRUE(nobody) << nobody.error().text();
+  EXPECT_THAT(outcomes(*nobody), testing::ElementsAre("no_program", "no_program"));
+}
+
 TEST_F(ForgeRun, LanesOfAFailedServiceAreTakenOverAndAllFailingStopsResumably) {
   const ScriptedTask& task = scripted_tasks()[0];
   ModelStep no = error_status(401, "{\"error\":{\"message\":\"no such key\"}}");

@@ -1,6 +1,7 @@
 // Services behind TLS: whom KForge trusts, and what it says when it does not.
 #include <httplib.h>
 
+#include <atomic>
 #include <thread>
 
 #include "base/subprocess.h"
@@ -22,7 +23,8 @@ class Tls : public ModelTest {
                                       "/CN=kforge test", "-addext", "subjectAltName=IP:127.0.0.1"}});
     if (!made || !made->ok()) GTEST_SKIP() << "openssl makes no certificate here";
     server_ = std::make_unique<httplib::SSLServer>(certificate().c_str(), key().c_str());
-    server_->Post("/v1/chat/completions", [](const httplib::Request&, httplib::Response& response) {
+    server_->Post("/v1/chat/completions", [this](const httplib::Request&, httplib::Response& response) {
+      ++served_;
       response.set_content(kReply, "application/json");
     });
     port_ = server_->bind_to_any_port("127.0.0.1");
@@ -40,6 +42,7 @@ class Tls : public ModelTest {
   std::unique_ptr<httplib::SSLServer> server_;
   std::thread thread_;
   int port_ = 0;
+  std::atomic<int> served_ = 0;
 };
 
 TEST_F(Tls, AnUnknownCertificateIsRefusedWithARemedy) {
@@ -54,6 +57,24 @@ TEST_F(Tls, ARootOfOnesOwnIsNamedByTheEnvironment) {
   auto reply = ask(spec());
   ASSERT_TRUE(reply) << reply.error().text();
   EXPECT_EQ(reply->text, "over TLS");
+}
+
+TEST_F(Tls, ACertificateOfAnotherHostIsRefusedAtOnce) {
+  environment_.set("SSL_CERT_FILE", certificate());
+  // The certificate is for 127.0.0.1 alone.
+  auto reply = ask("https://localhost:" + std::to_string(port_) + "/v1#m");
+  ASSERT_FALSE(reply);
+  EXPECT_THAT(reply.error().message, HasSubstr("localhost"));
+  EXPECT_THAT(reply.error().remedy, HasSubstr("certificate"));
+  EXPECT_EQ(served_, 0) << "the request, with its key, was not sent";
+}
+
+TEST_F(Tls, RootsThatCannotBeReadAreNamed) {
+  environment_.set("SSL_CERT_FILE", (home_.path() / "nowhere.pem").string());
+  auto reply = ask(spec());
+  ASSERT_FALSE(reply);
+  EXPECT_THAT(reply.error().remedy, HasSubstr("SSL_CERT_FILE"));
+  EXPECT_EQ(served_, 0);
 }
 
 TEST_F(Tls, AServerWithoutTlsIsNamedAsSuch) {
