@@ -113,6 +113,7 @@ void Attempts::join(const PendingAttempt& attempt, const std::optional<Candidate
   Attempt& a = trial.attempt;
   a.number = attempt.number;
   a.parent = attempt.proposal.parent;
+  a.rival = attempt.proposal.rival;
   a.pass = attempt.proposal.pass;
   if (attempt.generation) a.change = attempt.generation->change;
   if (program) a.program = *program;
@@ -154,17 +155,19 @@ std::optional<GenerationRecord> Attempts::generation(int number) const {
 }
 
 Result<void> Attempts::overturn(int number, std::string_view gate, std::string_view reason) {
-  for (Trial& trial : history_.trials)
-    if (trial.attempt.number == number) {
-      trial.better = trial.attempt.accepted = false;
-      trial.attempt.outcome = "overturned";
-    }
   auto known = verdict(number);
   KF_CHECK(known, "attempt {} was never judged", number);
   known->outcome = "overturned";
   known->gate = gate;
   known->reason = fmt::format("did not stand the confirmation: {}", reason);
   known->better = known->accepted = false;
+  for (Trial& trial : history_.trials)
+    if (trial.attempt.number == number) {
+      trial.better = trial.attempt.accepted = false;
+      trial.attempt.outcome = known->outcome;
+      trial.attempt.gate = known->gate;
+      trial.attempt.reason = known->reason;
+    }
   {
     std::lock_guard lock(mutex_);
     verdicts_[number] = *known;

@@ -132,6 +132,8 @@ TEST_F(AttemptsTest, TheUsersKernelIsNumberZeroAndAnOverturnedWinnerIsNone) {
   EXPECT_EQ(attempts.history().best()->attempt.number, 1);
   ASSERT_TRUE(attempts.overturn(1, "extreme", "wrong on large inputs"));
   EXPECT_EQ(attempts.history().best()->attempt.number, 0);
+  EXPECT_EQ(attempts.history().find(1)->attempt.gate, "extreme") << "the next prompt says why";
+  EXPECT_NE(attempts.history().find(1)->attempt.reason.find("wrong on large inputs"), std::string::npos);
 
   Attempts again(*records_, "r");
   ASSERT_TRUE(again.restore());

@@ -41,7 +41,8 @@ struct Attempt {
   std::optional<double> speedup, speedup_lo, speedup_hi;  // over the fastest baseline
   bool accepted = false;                                  // became the best
   std::optional<Advice> advice;                           // it was made on
-  std::optional<double> gain;  // measured factor over its parent, for advice that is checked afterwards,
+  int rival = -1;                                         // attempt it had to beat, where that is known
+  std::optional<double> gain;  // measured factor over that one, for advice that is checked afterwards,
   std::optional<double> gain_lo, gain_hi;  // and the interval that decided whether it was kept
 };
 

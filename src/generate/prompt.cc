@@ -8,6 +8,7 @@
 #include "generate/prompt_facts.h"
 #include "generate/prompt_file.h"
 #include "generate/quote.h"
+#include "generate/tried.h"
 
 namespace kforge {
 namespace {
@@ -15,13 +16,15 @@ namespace {
 constexpr long kEditLines = 400;  // programs longer than this may be changed by edits
 constexpr std::size_t kHistoryRows = 40;
 constexpr std::size_t kReferenceBytes = 32 << 10;
+constexpr std::size_t kRunnerUpBytes = 24 << 10;  // half a program teaches nothing: whole or not at all
 
 // Which blocks a prompt has, after --without and after shrinking.
 class Blocks {
  public:
   Blocks(const std::set<std::string>& without, int shrink) : without_(&without), shrink_(shrink) {}
   bool operator()(std::string_view name) const {
-    static const std::set<std::string_view> first = {"reference", "assembly", "profile", "operators"};
+    static const std::set<std::string_view> first = {"reference", "assembly", "profile", "operators",
+                                                     "runner_up"};
     static const std::set<std::string_view> second = {"example", "notes", "best"};
     if (shrink_ >= 1 && first.contains(name)) return false;
     if (shrink_ >= 2 && second.contains(name)) return false;
@@ -36,66 +39,13 @@ class Blocks {
   int shrink_;
 };
 
-std::string speedup_text(const Attempt& attempt) {
-  if (!attempt.speedup) return "";
-  std::string text = fmt::format("{:.3g}x the fastest baseline", *attempt.speedup);
-  if (attempt.speedup_lo && attempt.speedup_hi)
-    text += fmt::format(" [{:.3g}, {:.3g}]", *attempt.speedup_lo, *attempt.speedup_hi);
-  return text;
-}
-
-// What is kept must be faster by its whole interval.
-std::string why_not_kept(const Attempt& attempt) {
-  if (!attempt.gain_lo || !attempt.gain_hi) return "";
-  if (*attempt.gain_hi < 1) return ", not kept: slower";
-  return *attempt.gain_lo <= 1 ? ", not kept: the interval holds 1, so it may be noise" : ", not kept";
-}
-
-// "passed, 812 us, 1.31x ..." or "compile_error: first line".
-std::string result_text(const Attempt& attempt) {
-  if (attempt.outcome != "passed") {
-    std::string reason(attempt.reason.substr(0, attempt.reason.find('\n')));
-    return fmt::format("{}{}: {}", attempt.outcome, attempt.gate.empty() ? "" : " (" + attempt.gate + ")",
-                       single_line(reason, 110));
-  }
-  std::string text = "correct";
-  if (attempt.time_ns) text += ", " + time_text(*attempt.time_ns);
-  if (attempt.modelled_ns) text += ", modelled " + time_text(*attempt.modelled_ns);
-  if (attempt.speedup) text += ", " + speedup_text(attempt);
-  if (attempt.gain) text += fmt::format(", {:.3g}x its parent", *attempt.gain);
-  if (attempt.gain_lo && attempt.gain_hi)
-    text += fmt::format(" [{:.3g}, {:.3g}]", *attempt.gain_lo, *attempt.gain_hi);
-  return text + (attempt.accepted ? ", kept as best" : why_not_kept(attempt));
-}
-
-// Table cells must not contain the table's own mark.
-std::string cell(std::string_view text, std::size_t limit) {
-  std::string line = single_line(text, limit);
-  std::ranges::replace(line, '|', '/');
-  return line;
-}
-
-std::string history_table(const Plan& plan, std::size_t most_rows) {
-  std::size_t count = plan.history.size(), skipped = count > most_rows ? count - most_rows : 0;
-  if (count == 0) return "";
-  std::string text = "| # | from | change | promised | result |\n|---|---|---|---|---|\n";
-  for (std::size_t i = 0; i < count; ++i) {
-    const Attempt& attempt = *plan.history[i];
-    if (i < skipped && !attempt.accepted) continue;  // what was kept is always shown
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", attempt.number,
-                        attempt.parent < 0 ? "-" : std::to_string(attempt.parent), cell(attempt.change, 120),
-                        attempt.advice ? fmt::format("{:.3g}x", attempt.advice->expected_gain) : "",
-                        cell(result_text(attempt), 240));
-  }
-  text +=
-      "\nEach row was timed at another moment: compare the factors (from interleaved calls, 95 % interval in "
-      "brackets), not the times.\n";
-  if (skipped > 0)
-    text += fmt::format("(older attempts that were not kept are left out; there are {} in all)\n", count);
-  return text;
-}
-
 bool has_program(const Attempt* attempt) { return attempt && !attempt->program.files.empty(); }
+
+std::size_t bytes_of(const Candidate& program) {
+  std::size_t sum = 0;
+  for (const SourceFile& file : program.files) sum += file.content.size();
+  return sum;
+}
 
 long longest_file(const Attempt* attempt) {
   long most = 0;
@@ -170,6 +120,13 @@ PromptData turn_data(const Plan& plan, const GenerationContext& context, const B
     t["best"] = program_text(plan.best->program);
     t["best_number"] = std::to_string(plan.best->number);
     t["best_result"] = result_text(*plan.best);
+  }
+  const Attempt* near = plan.pass == Pass::kOptimization && block("runner_up") ? runner_up(plan) : nullptr;
+  if (near && bytes_of(near->program) <= kRunnerUpBytes) {
+    t["runner_up"] = program_text(near->program);
+    t["runner_up_number"] = std::to_string(near->number);
+    t["runner_up_result"] = result_text(*near);
+    t["runner_up_change"] = single_line(near->change, 300);
   }
   if (last) {
     t["last_number"] = std::to_string(last->number);

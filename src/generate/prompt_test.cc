@@ -97,6 +97,19 @@ class PromptTest : public testing::Test {
     plan_.reference_platform = "opencl";
   }
 
+  // Correct, and faster than the best by the median alone.
+  static Attempt near_miss(int number) {
+    Attempt near;
+    near.number = number;
+    near.parent = near.rival = 0;
+    near.pass = Pass::kOptimization;
+    near.outcome = "passed";
+    near.change = "two rows at once";
+    near.program.files = {{"kernel.cc", "// nearly\nextern \"C\" void kernel() {}\n"}};
+    near.gain = 1.04, near.gain_lo = 0.99, near.gain_hi = 1.09;
+    return near;
+  }
+
   Prompt make(int shrink = 0) {
     auto prompt = make_prompt(plan_, context_, shrink);
     EXPECT_TRUE(prompt) << prompt.error().text();
@@ -137,6 +150,10 @@ TEST_F(PromptTest, TheSystemTextStaysTheSameDuringARun) {
 }
 
 TEST_F(PromptTest, EveryBlockCanBeSwitchedOff) {
+  Attempt near = near_miss(1);
+  last_.number = 2;
+  plan_.history = {&best_, &near, &last_};
+  plan_.pass = Pass::kOptimization;
   const std::pair<std::string, std::string> marks[] = {{"notes", "Vectors are eight wide."},
                                                        {"example", "// an example"},
                                                        {"machine", "Toy CPU"},
@@ -144,6 +161,7 @@ TEST_F(PromptTest, EveryBlockCanBeSwitchedOff) {
                                                        {"operators", "Softmax (y)"},
                                                        {"history", "plain loops / three passes"},
                                                        {"best", "// plain\n"},
+                                                       {"runner_up", "// nearly\n"},
                                                        {"feedback", "was not declared"},
                                                        {"advice", "replace expf by a polynomial"},
                                                        {"profile", "vector_width_bits"},
@@ -198,6 +216,25 @@ TEST_F(PromptTest, TheHistorySaysWhyAnAttemptWasNotKept) {
   last_.gain = 1.5, last_.gain_lo = 1.2, last_.gain_hi = 1.9, last_.accepted = true;
   EXPECT_THAT(make().turn, HasSubstr("[1.2, 1.9], kept as best"));
   EXPECT_THAT(make().turn, HasSubstr("not the times"));
+}
+
+// The model that wrote it has no memory: what looked faster is offered again once something later did worse.
+TEST_F(PromptTest, TheRunnerUpIsOfferedAgainAfterAStepBack) {
+  Attempt near = near_miss(1), worse = near_miss(2);
+  worse.change = "prefetch";
+  worse.program.files[0].content = "// worse\n";
+  worse.gain = 0.9, worse.gain_lo = 0.85, worse.gain_hi = 0.95;
+  plan_.pass = Pass::kOptimization;
+  plan_.last = &best_;
+  plan_.history = {&best_, &near};
+  EXPECT_THAT(make().turn, AllOf(HasSubstr("1.04x its parent [0.99, 1.09], not kept: the interval holds 1"),
+                                 Not(HasSubstr("// nearly"))));
+  plan_.history = {&best_, &near, &worse};
+  EXPECT_THAT(make().turn, AllOf(HasSubstr("# Nearly: attempt 1 (two rows at once)"), HasSubstr("// nearly"),
+                                 Not(HasSubstr("// worse"))));
+  EXPECT_THAT(make(1).turn, Not(HasSubstr("// nearly"))) << "the first to go when the prompt is too long";
+  near.program.files[0].content += std::string(30'000, ' ');
+  EXPECT_THAT(make().turn, Not(HasSubstr("# Nearly"))) << "too large to show";
 }
 
 TEST_F(PromptTest, NoRecommendationIsSpokenOfWhereNoneIsShown) {

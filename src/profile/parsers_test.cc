@@ -67,27 +67,6 @@ TEST(HotLoop, SamplesDecideWhenThereAreAny) {
   EXPECT_THAT(hot_loop_of(findings.profile), HasSubstr("in helper"));
 }
 
-TEST(Remarks, OfBothCompilersNearTheHotLoop) {
-  Candidate candidate{{{"kernel.cc", "a\nb\nfor (;;) x();\n"}}, ""};
-  ProfileInput input;
-  input.candidate = &candidate;
-  Findings findings;
-  findings.input = &input;
-  Said said{"remarks", "", R"(../src/kernel.cc:3:1: missed: couldn't vectorize loop
-../src/kernel.cc:3:6: missed: not vectorized: control flow in loop.
-kernel.cc:3:1: remark: loop not vectorized: call instruction cannot be vectorized [-Rpass-analysis=loop-vectorize]
-/usr/include/x.h:9:1: missed: not vectorized: elsewhere
-nonsense:: missed: x
-)",
-            ""};
-  ASSERT_TRUE(parse_remarks(said, findings));
-  EXPECT_EQ(fact(findings.profile, "missed_loops"), 1);
-  ASSERT_EQ(findings.profile.texts.size(), 1u);
-  EXPECT_THAT(findings.profile.texts[0].text,
-              HasSubstr("kernel.cc:3: not vectorized: control flow in loop.   `for (;;) x();`"));
-  EXPECT_THAT(findings.profile.texts[0].text, HasSubstr("call instruction cannot be vectorized"));
-}
-
 TEST(Mca, Figures) {
   Findings findings;
   ASSERT_TRUE(parse_mca({"mca",

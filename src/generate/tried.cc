@@ -1,0 +1,120 @@
+#include "generate/tried.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "generate/prompt.h"
+#include "generate/quote.h"
+
+namespace kforge {
+namespace {
+
+constexpr std::size_t kNearMisses = 6;  // half of all equal programs look faster: not every one is news
+
+std::string speedup_text(const Attempt& attempt) {
+  std::string text = fmt::format("{:.3g}x the fastest baseline", *attempt.speedup);
+  if (attempt.speedup_lo && attempt.speedup_hi)
+    text += fmt::format(" [{:.3g}, {:.3g}]", *attempt.speedup_lo, *attempt.speedup_hi);
+  return text;
+}
+
+// What is kept must be faster by its whole interval.
+std::string why_not_kept(const Attempt& attempt) {
+  if (!attempt.gain_lo || !attempt.gain_hi) return "";
+  if (*attempt.gain_hi < 1) return ", not kept: slower";
+  return *attempt.gain_lo <= 1 ? ", not kept: the interval holds 1, so it may be noise" : ", not kept";
+}
+
+// ", 812 us, 1.31x the fastest baseline [1.2, 1.4], 1.05x attempt 3 [0.98, 1.1]".
+std::string figures(const Attempt& attempt) {
+  std::string text;
+  if (attempt.time_ns) text += ", " + time_text(*attempt.time_ns);
+  if (attempt.modelled_ns) text += ", modelled " + time_text(*attempt.modelled_ns);
+  if (attempt.speedup) text += ", " + speedup_text(attempt);
+  bool other = attempt.rival >= 0 && attempt.rival != attempt.parent;
+  if (attempt.gain)
+    text += fmt::format(", {:.3g}x {}", *attempt.gain,
+                        other ? fmt::format("attempt {}", attempt.rival) : "its parent");
+  if (attempt.gain && attempt.gain_lo && attempt.gain_hi)
+    text += fmt::format(" [{:.3g}, {:.3g}]", *attempt.gain_lo, *attempt.gain_hi);
+  return text;
+}
+
+std::string first_line(const Attempt& attempt) {
+  return single_line(attempt.reason.substr(0, attempt.reason.find('\n')), 110);
+}
+
+// Table cells must not contain the table's own mark.
+std::string cell(std::string_view text, std::size_t limit) {
+  std::string line = single_line(text, limit);
+  std::ranges::replace(line, '|', '/');
+  return line;
+}
+
+bool looked_faster(const Attempt& attempt) {
+  bool ran = attempt.outcome == "passed" || attempt.outcome == "slower" || attempt.outcome == "overturned";
+  return ran && !attempt.accepted && attempt.gain && *attempt.gain > 1;
+}
+
+std::vector<const Attempt*> nearest_misses(const Plan& plan) {
+  std::vector<const Attempt*> list;
+  std::ranges::copy_if(plan.history, std::back_inserter(list),
+                       [](const Attempt* a) { return looked_faster(*a); });
+  std::ranges::stable_sort(list, std::greater<>(), [](const Attempt* a) { return *a->gain; });
+  list.resize(std::min(list.size(), kNearMisses));
+  return list;
+}
+
+}  // namespace
+
+std::string result_text(const Attempt& attempt) {
+  if (attempt.outcome == "passed")
+    return "correct" + figures(attempt) + (attempt.accepted ? ", kept as best" : why_not_kept(attempt));
+  // Timed first and not checked, because it did not win.
+  if (attempt.outcome == "slower") return "not surely faster" + figures(attempt) + why_not_kept(attempt);
+  std::string gate = attempt.gate.empty() ? "" : " (" + attempt.gate + ")";
+  if (attempt.outcome == "overturned")
+    return fmt::format("overturned{}{}: {}", gate, figures(attempt), first_line(attempt));
+  return fmt::format("{}{}: {}", attempt.outcome, gate, first_line(attempt));
+}
+
+std::string history_table(const Plan& plan, std::size_t most_rows) {
+  std::size_t count = plan.history.size(), skipped = count > most_rows ? count - most_rows : 0;
+  if (count == 0) return "";
+  std::vector<const Attempt*> near = nearest_misses(plan);
+  std::string text = "| # | from | change | promised | result |\n|---|---|---|---|---|\n";
+  for (std::size_t i = 0; i < count; ++i) {
+    const Attempt& attempt = *plan.history[i];
+    bool always = attempt.accepted || std::ranges::find(near, &attempt) != near.end();
+    if (i < skipped && !always) continue;
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", attempt.number,
+                        attempt.parent < 0 ? "-" : std::to_string(attempt.parent), cell(attempt.change, 120),
+                        attempt.advice ? fmt::format("{:.3g}x", attempt.advice->expected_gain) : "",
+                        cell(result_text(attempt), 320));
+  }
+  text +=
+      "\nEach row was timed at another moment: compare the factors (from interleaved calls, 95 % interval in "
+      "brackets), not the times.\n";
+  if (skipped > 0)
+    text += fmt::format(
+        "(older attempts that were neither kept nor near it are left out; there are {} in all)\n", count);
+  return text;
+}
+
+const Attempt* runner_up(const Plan& plan) {
+  if (!plan.best) return nullptr;
+  const Attempt* found = nullptr;
+  for (const Attempt* attempt : plan.history) {
+    // Over an earlier best the factor says nothing about this one.
+    bool comparable = looked_faster(*attempt) && attempt->outcome == "passed" &&
+                      attempt->rival == plan.best->number && !attempt->program.files.empty();
+    if (comparable && (!found || *attempt->gain > *found->gain)) found = attempt;
+  }
+  if (!found || (plan.last && plan.last->number == found->number)) return nullptr;
+  bool tried_since = std::ranges::any_of(
+      plan.history, [&](const Attempt* a) { return a->number > found->number && !a->accepted; });
+  return tried_since ? found : nullptr;
+}
+
+}  // namespace kforge

@@ -1,0 +1,109 @@
+#include "generate/tried.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+
+namespace kforge {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class TriedTest : public testing::Test {
+ protected:
+  Attempt& add(double gain, double lo, double hi) {
+    Attempt& a = attempts_.emplace_back();
+    a.number = static_cast<int>(attempts_.size()) - 1;
+    a.parent = a.rival = a.number == 0 ? -1 : 0;
+    a.outcome = "passed";
+    a.change = "change " + std::to_string(a.number) + ".";
+    a.program.files = {{"kernel.cc", "int x;\n"}};
+    if (a.number > 0) a.gain = gain, a.gain_lo = lo, a.gain_hi = hi;
+    a.accepted = lo > 1 || a.number == 0;
+    plan_.history.push_back(&a);
+    if (a.accepted) plan_.best = &a;
+    return a;
+  }
+  std::deque<Attempt> attempts_;
+  Plan plan_;
+};
+
+TEST_F(TriedTest, ANearMissStaysInTheTableHoweverOldItIs) {
+  add(1, 1, 1);
+  add(1.05, 0.98, 1.12);
+  for (int i = 0; i < 60; ++i) add(0.8, 0.7, 0.9);
+  std::string table = history_table(plan_, 10);
+  EXPECT_THAT(table,
+              HasSubstr("| 1 | 0 | change 1. |  | correct, 1.05x its parent [0.98, 1.12], not kept: the "
+                        "interval holds 1, so it may be noise |"));
+  EXPECT_THAT(table, AllOf(HasSubstr("change 0."), HasSubstr("change 61."), Not(HasSubstr("change 20."))));
+  EXPECT_THAT(table, HasSubstr("there are 62 in all"));
+}
+
+TEST_F(TriedTest, OfManyNearMissesTheNearestStay) {
+  add(1, 1, 1);
+  for (int i = 1; i <= 40; ++i) add(1 + 0.001 * i, 0.9, 1.2);
+  for (int i = 0; i < 10; ++i) add(0.8, 0.7, 0.9);
+  std::string table = history_table(plan_, 10);
+  EXPECT_THAT(table, AllOf(HasSubstr("change 40."), HasSubstr("change 35."), Not(HasSubstr("change 34."))));
+}
+
+TEST_F(TriedTest, TheFactorNamesWhatItIsOver) {
+  add(1, 1, 1);
+  Attempt& repaired = add(1.2, 0.9, 1.4);
+  repaired.parent = 7;
+  EXPECT_THAT(result_text(repaired), HasSubstr("1.2x attempt 0 [0.9, 1.4]"));
+}
+
+TEST_F(TriedTest, OverturnedAndRacedAttemptsKeepTheirFigures) {
+  add(1, 1, 1);
+  Attempt& overturned = add(1.3, 1.2, 1.4);
+  overturned.accepted = false;
+  overturned.outcome = "overturned";
+  overturned.gate = "values";
+  overturned.reason = "did not stand the confirmation: 3 elements differ\nmore";
+  EXPECT_EQ(
+      result_text(overturned),
+      "overturned (values), 1.3x its parent [1.2, 1.4]: did not stand the confirmation: 3 elements differ");
+  Attempt& raced = add(1.01, 0.97, 1.05);
+  raced.outcome = "slower";
+  EXPECT_EQ(
+      result_text(raced),
+      "not surely faster, 1.01x its parent [0.97, 1.05], not kept: the interval holds 1, so it may be noise");
+}
+
+TEST_F(TriedTest, TheRunnerUpIsTheBestRatioOverThePresentBest) {
+  add(1, 1, 1);
+  EXPECT_EQ(runner_up(plan_), nullptr);
+  add(1.02, 0.97, 1.08);
+  EXPECT_EQ(runner_up(plan_), nullptr) << "nothing came after it";
+  add(1.06, 0.99, 1.11);
+  EXPECT_EQ(runner_up(plan_), nullptr) << "what came after the nearest is not there yet";
+  Attempt& broken = add(0, 0, 0);
+  broken.outcome = "compile_error";
+  broken.gain.reset();
+  ASSERT_NE(runner_up(plan_), nullptr);
+  EXPECT_EQ(runner_up(plan_)->number, 2);
+  plan_.last = runner_up(plan_);
+  EXPECT_EQ(runner_up(plan_), nullptr) << "it is shown as the last one";
+  plan_.last = nullptr;
+  // A new best makes old ratios worthless.
+  add(1.5, 1.4, 1.6);
+  EXPECT_EQ(runner_up(plan_), nullptr);
+}
+
+TEST_F(TriedTest, WhatWasOverturnedOrNotCheckedIsNotOffered) {
+  add(1, 1, 1);
+  Attempt& overturned = add(1.3, 1.2, 1.4);
+  overturned.accepted = false, overturned.outcome = "overturned";
+  add(1.1, 0.9, 1.2).outcome = "slower";
+  add(0.8, 0.7, 0.9);
+  plan_.best = plan_.history[0];
+  EXPECT_EQ(runner_up(plan_), nullptr);
+}
+
+}  // namespace
+}  // namespace kforge
