@@ -33,13 +33,13 @@ struct Inputs {
   std::vector<TensorView> views;
 };
 
-Inputs make_inputs(const BoundTask& task, InputKind kind, std::uint64_t seed) {
+Inputs make_inputs(const BoundTask& task, InputKind kind, std::uint64_t params_seed, std::uint64_t seed) {
   Inputs inputs;
   for (std::size_t i = 0; i < task.arguments.size(); ++i) {
     const BoundArgument& argument = task.arguments[i];
     if (argument.role == Role::kOutput) continue;
     auto& bytes = inputs.bytes.emplace_back(argument.bytes());
-    fill_argument(argument, kind, seed, i, bytes);
+    fill_argument(argument, kind, argument.role == Role::kParam ? params_seed : seed, i, bytes);
     inputs.views.push_back({argument.name, argument.dtype, argument.shape, bytes.data()});
   }
   return inputs;
@@ -155,7 +155,8 @@ Result<ExpectedOutput> join(const std::string& name, OracleTensor truth, const O
   return output;
 }
 
-Result<Expected> compute(const BoundTask& task, InputKind kind, std::uint64_t seed, int threads) {
+Result<Expected> compute(const BoundTask& task, InputKind kind, std::uint64_t params_seed, std::uint64_t seed,
+                         int threads) {
   // Values that indices are chosen from become outputs of the graph as well, after its own.
   Graph graph = task.graph;
   const std::size_t own_outputs = graph.outputs.size();
@@ -165,7 +166,7 @@ Result<Expected> compute(const BoundTask& task, InputKind kind, std::uint64_t se
     if (choices.back()) graph.outputs.push_back({choices.back()->values, {}});
   }
 
-  const Inputs inputs = make_inputs(task, kind, seed);
+  const Inputs inputs = make_inputs(task, kind, params_seed, seed);
   KF_TRY(auto truth, run_oracle(graph, inputs.views, Precision::kFp64, threads));
   KF_TRY(auto yardstick, run_oracle(graph, inputs.views, Precision::kFp32, threads));
 
@@ -214,12 +215,17 @@ Result<Expected> expected_outputs(const BoundTask& task, InputKind kind, std::ui
         return std::move(*expected);
       }
   const auto start = std::chrono::steady_clock::now();
-  KF_TRY(Expected expected, compute(task, kind, seed, threads));
+  KF_TRY(Expected expected, compute(task, kind, seed, seed, threads));
   expected.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   // A cache that cannot be written costs time, not correctness.
   if (cache && expected.seconds > worth_caching + kDiskSecondsPerByte * static_cast<double>(expected.bytes()))
     (void)cache->store(key, write_expected(expected));
   return expected;
+}
+
+Result<Expected> expected_outputs_once(const BoundTask& task, InputKind kind, std::uint64_t params_seed,
+                                       std::uint64_t seed, int threads) {
+  return compute(task, kind, params_seed, seed, threads);
 }
 
 }  // namespace kforge

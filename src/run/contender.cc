@@ -239,7 +239,8 @@ Failure Contender::State::forged() {
 }
 
 // One command and its answer. The clock starts before the contender can see the command (it is stopped) and
-// ends when its report arrives; then it is stopped again, before anyone looks at what it did.
+// ends when its report arrives; then it is stopped again, before anyone looks at what it did. What it still
+// did between report and stop belongs to its time: otherwise a program would report first and work then.
 Step<Received> Contender::State::exchange(KforgeMessage message, const void* payload,
                                           std::span<const int> fds, milliseconds limit, CallTime* time) {
   if (has_unsolicited()) return candidate_failed(forged());
@@ -250,14 +251,20 @@ Step<Received> Contender::State::exchange(KforgeMessage message, const void* pay
   auto answer = await(message.type, limit);
   auto end = Clock::now();
   if (!answer || !answer->has_value()) return answer;
+  double cpu_reported = time ? cpu_time_ns(process->pid()) : 0;
   process->stop();
+  auto stopped = Clock::now();
   // One command, one answer: a second packet was forged, and the first may have been.
   if (has_unsolicited()) return candidate_failed(forged());
   if (time) {
-    time->parent_ns = std::chrono::duration<double, std::nano>(end - start).count();
+    double cpu_stopped = cpu_time_ns(process->pid());
+    double late_ns = std::min(std::max(cpu_stopped - cpu_reported, 0.0),
+                              std::chrono::duration<double, std::nano>(stopped - end).count());
+    time->parent_ns = std::chrono::duration<double, std::nano>(end - start).count() + late_ns;
     time->claimed_ns = static_cast<double>((*answer)->header.nanoseconds);
-    time->cpu_ns = cpu_time_ns(process->pid()) - cpu_before;
-    time->delay_ns = std::max(waited_ns(process->pid()) - waited_before, 0.0);
+    time->cpu_ns = cpu_stopped - cpu_before;
+    // Its own clock knows nothing of what came after its report.
+    time->delay_ns = std::max(waited_ns(process->pid()) - waited_before, 0.0) + late_ns;
   }
   return answer;
 }

@@ -71,9 +71,22 @@ void choose_batch(const BoundTask& task, const InputMemory& inputs, TimedContend
   timed.samples.clear();
 }
 
+// A program that was slow while its batch was chosen gets a larger one: the shorter a batch, the more of what
+// is measured is the message.
+void grow_batch(TimedContender& timed, std::size_t slots, double batch_ns) {
+  constexpr double kFarTooShort = 0.25;
+  if (timed.failure || timed.samples.empty()) return;
+  double ns = std::max(timed.samples.back().ns_per_call, 1.0);
+  if (timed.batch * ns > kFarTooShort * batch_ns) return;
+  timed.batch = static_cast<std::uint32_t>(std::min(std::ceil(batch_ns / ns), static_cast<double>(slots)));
+}
+
 }  // namespace
 
 std::uint32_t slots_for(const BoundTask& task, double floor_ns, double batch_ns) {
+  // Small slots cost nothing: all of them, also for a program that was slow when it was checked.
+  constexpr std::size_t kSmall = 16 << 10;
+  if (batch_ns > 0 && MemoryLayout::bytes_per_slot(task) <= kSmall) floor_ns = 0;
   double wanted = std::ceil(batch_ns / std::max(floor_ns, 100.0));
   double room = std::floor(static_cast<double>(kSlotMemory) /
                            static_cast<double>(std::max<std::size_t>(MemoryLayout::bytes_per_slot(task), 1)));
@@ -102,6 +115,7 @@ Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs,
       if (!timed.failure && hooks.after_batch)
         hooks.after_batch({which, round, order.first(timed.batch), order.subspan(timed.batch), plan});
     }
+    for (TimedContender& timed : contenders) grow_batch(timed, plan.order.size(), options.batch_ns);
     ++round;
     if (hooks.progress) hooks.progress(round, options.max_rounds);
     if (round < options.min_rounds) continue;

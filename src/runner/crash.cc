@@ -24,17 +24,21 @@ volatile long reporting_thread = 0;
 
 struct Machine {
   uintptr_t instruction = 0, stack = 0;
+  uintptr_t first = 0, third = 0;  // arguments, of a system call that was refused
 };
 
 Machine machine_of(void* context) {
   [[maybe_unused]] auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
-  return {static_cast<uintptr_t>(registers.gregs[REG_RIP]), static_cast<uintptr_t>(registers.gregs[REG_RSP])};
+  auto get = [&](int which) { return static_cast<uintptr_t>(registers.gregs[which]); };
+  return {get(REG_RIP), get(REG_RSP), get(REG_RDI), get(REG_RDX)};
 #elif defined(__aarch64__)
-  return {registers.pc, registers.sp};
+  return {registers.pc, registers.sp, registers.regs[0], registers.regs[2]};
 #elif defined(__riscv)
   return {static_cast<uintptr_t>(registers.__gregs[REG_PC]),
-          static_cast<uintptr_t>(registers.__gregs[REG_SP])};
+          static_cast<uintptr_t>(registers.__gregs[REG_SP]),
+          static_cast<uintptr_t>(registers.__gregs[REG_A0]),
+          static_cast<uintptr_t>(registers.__gregs[REG_A0 + 2])};
 #else
   return {};
 #endif
@@ -55,6 +59,12 @@ int note_candidate(dl_phdr_info* info, size_t, void* result) {
     if (part.p_type == PT_LOAD && end > range->end) range->end = end;
   }
   return 1;
+}
+
+// abort() sends itself a signal. The filter refuses that, for it cannot see to whom a signal goes.
+bool aborts_itself(const siginfo_t* info, const Machine& machine) {
+  return info->si_signo == SIGSYS && info->si_syscall == SYS_tgkill &&
+         static_cast<int>(machine.third) == SIGABRT && static_cast<pid_t>(machine.first) == getpid();
 }
 
 // Which tensor an address belongs to, its guards included.
@@ -139,6 +149,7 @@ void on_crash(int signal, siginfo_t* info, void* context) {
     for (;;) pause();                          // another thread is reporting and will end the process
   }
   Machine machine = machine_of(context);
+  if (aborts_itself(info, machine)) info->si_signo = signal = SIGABRT;
   fault.signal = signal;
   fault.code = info->si_code;
   fault.address = reinterpret_cast<uintptr_t>(info->si_addr);

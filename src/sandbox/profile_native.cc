@@ -33,7 +33,7 @@ constexpr std::uint64_t kInt = 0xffffffff;  // arguments that are int: only the 
 
 void allow_memory(Filter& filter, Stage stage) {
   filter
-      .allow({"munmap", "brk", "madvise", "mincore", "mlock", "mlock2", "munlock", "membarrier", "mbind",
+      .allow({"munmap", "brk", "mincore", "mlock", "mlock2", "munlock", "membarrier", "mbind",
               "get_mempolicy", "set_mempolicy"})
       // realloc moves large blocks; a fixed target could lay one mapping over another.
       .allow_if("mremap", {{3, kInt & ~std::uint64_t{MREMAP_MAYMOVE}, 0}})
@@ -41,6 +41,14 @@ void allow_memory(Filter& filter, Stage stage) {
       .allow_if("mprotect", {{2, PROT_EXEC, 0}})
       .trap(
           {"pkey_mprotect", "pkey_alloc", "remap_file_pages", "memfd_create", "memfd_secret", "userfaultfd"});
+  // Advice about its own memory. Inputs are shared with rivals: paged out by one, they come back in another's
+  // time.
+  for (unsigned advice :
+       {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED, MADV_FREE, MADV_HUGEPAGE,
+        MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP, MADV_POPULATE_READ, MADV_POPULATE_WRITE})
+    filter.allow_if("madvise", {{2, kInt, advice}});
+  for (unsigned advice : {MADV_PAGEOUT, MADV_COLD, MADV_REMOVE, MADV_HWPOISON})
+    filter.trap_if("madvise", {{2, kInt, advice}});
   if (stage == Stage::kLoad) {
     // The loader maps code from files, never writable. A library that wants an executable stack is told no.
     filter.allow_if("mmap", {{2, PROT_EXEC | PROT_WRITE, PROT_EXEC}, {3, MAP_ANONYMOUS | MAP_SHARED, 0}})
@@ -81,12 +89,9 @@ void allow_signals(Filter& filter) {
   }
   filter
       .trap_if("rt_sigaction", {{0, kInt, SIGSYS}})
-      // abort() and failed assertions.
-      .allow_if("tgkill", {{2, kInt, SIGABRT}})
-      .trap({"kill", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal"});
-  for (unsigned signal = 0; signal <= 64; ++signal) {
-    if (signal != SIGABRT) filter.trap_if("tgkill", {{2, kInt, signal}});
-  }
+      // Also abort()'s to itself, whose target cannot be told from another process here: the runner's handler
+      // can, and reports it as what it is.
+      .trap({"kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal"});
 }
 
 void allow_descriptors(Filter& filter, Stage stage) {

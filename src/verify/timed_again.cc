@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kRepeatSeconds = 1.5;  // spent on making timed calls again in a fresh process
 constexpr std::size_t kRepeatLeast = 4, kRepeatMost = 64;
+constexpr int kTruthsMost = 16;
 
 }  // namespace
 
@@ -20,15 +21,17 @@ Result<void> TimedJudge::judge_look_ahead() {
   constexpr int kTries = 8;
   std::uint32_t batch = timed_[0].batch;
   if (batch < 4 || !tripwire_possible(task_)) return {};
-  InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
-  fill_params(task_, *memory_, own);
+  // Params seen now must not give away the drawn call, should there be more rounds.
+  InputChoice params{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
+  if (!owned_[0]->usage().has_prepare) params.seed = random_();
+  fill_params(task_, *memory_, params);
   for (int i = 0; i < kTries; ++i) {
     KF_TRY(auto wire,
            spring_tripwire(task_, *memory_, *owned_[0], fresh_plan(), batch, random_(), context_.call_limit));
     if (!wire) return verdict_.fail(wire.error()), Result<void>{};
     if (!wire->conclusive) continue;
     remembered_.insert(remembered_.begin(),
-                       {findings_.rounds, own, wire->choice,
+                       {findings_.rounds, params, wire->choice,
                         take_fingerprint(positions_, owned_[0]->outputs(), wire->slot), true});
     return {};
   }
@@ -72,7 +75,11 @@ Result<void> TimedJudge::repeat_calls(Contender& fresh, std::span<const Remember
     const RememberedCall& call = calls[i];
     auto again = take_fingerprint(positions_, fresh.outputs(), slots[i]);
     auto difference = fingerprints_differ(positions_, task_, call.values, again, context_.policy, *expected_);
-    if (!difference) continue;
+    if (!difference) {
+      if (truth_wanted(call)) KF_TRY_VOID(judge_by_truth(call, fresh.outputs(), slots[i]));
+      if (verdict_.failed()) return {};
+      continue;
+    }
     if (call.tripwire) {
       verdict_.fail(Rejected{
           "timed_calls",
@@ -103,6 +110,7 @@ Result<void> TimedJudge::judge_timed_calls() {
   std::ranges::stable_sort(remembered_, {}, [](const RememberedCall& call) {
     return std::pair(!call.tripwire, call.params.seed);
   });
+  truths_left_ = truth_is_dear() ? 0 : kTruthsMost;
   const InputMemory& memory = *fresh_memory_;
   fill_params(task_, memory, {InputKind::kOwn, context_.check_seed(InputKind::kOwn)});
   if (!fresh_) {
@@ -123,7 +131,9 @@ Result<void> TimedJudge::judge_timed_calls() {
   if (!finished) return verdict_.fail(finished.error()), Result<void>{};
   verdict_.pass(
       "timed_calls",
-      fmt::format("one timed call equals the oracle, {} others equal the same call in a fresh process",
+      fmt::format("{} equal the oracle{}, {} others equal the same call in a fresh process",
+                  truths_seen_ == 0 ? "one timed call" : fmt::format("{} timed calls", truths_seen_ + 1),
+                  witnesses_seen_ == 0 ? "" : fmt::format(", {} a baseline", witnesses_seen_),
                   remembered_.size()));
   return {};
 }

@@ -11,7 +11,9 @@ Result<TimedFindings> TimedJudge::judge() {
   InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
   KF_TRY(expected_, context_.expected(own.kind));
   verdict_.oracle_seconds += expected_.seconds;
-  fill_params(task_, *memory_, own);
+  // Not the check's params: what is loaded looks around in memory, and must meet them first in the drawn
+  // call.
+  fill_params(task_, *memory_, {InputKind::kOwn, random_()});
   KF_TRY_VOID(start_candidate());
   if (verdict_.failed()) return findings_;
   KF_TRY_VOID(start_rivals());

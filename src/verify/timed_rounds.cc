@@ -37,7 +37,7 @@ RoundPlan TimedJudge::plan(int round) {
   if (round == drawn_round_) {
     drawn_slot_ = plan.order[random_() % timed_[0].batch];
     plan.choices[drawn_slot_] = own;
-  } else if (round >= 0 && !owned_[0]->usage().has_prepare) {
+  } else if (!owned_[0]->usage().has_prepare) {
     round_params_.seed = random_();
   }
   fill_params(task_, *memory_, round_params_);
@@ -45,7 +45,8 @@ RoundPlan TimedJudge::plan(int round) {
 }
 
 void TimedJudge::after_batch(const BatchView& batch) {
-  if (batch.contender != 0 || verdict_.failed()) return;
+  if (batch.contender != 0) return hear_witness(batch);
+  if (verdict_.failed()) return;
   const TensorMemory& outputs = timed_[0].contender->outputs();
   for (std::uint32_t slot : batch.called) {
     if (batch.round == drawn_round_ && slot == drawn_slot_) {

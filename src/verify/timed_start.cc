@@ -75,6 +75,9 @@ Result<void> TimedJudge::start_candidate() {
     verdict_.fail(started.error());
     return {};
   }
+  // One that prepares has the same params in every call; only it may see the check's this early.
+  if ((*started)->usage().has_prepare)
+    fill_params(task_, *memory_, {InputKind::kOwn, context_.check_seed(InputKind::kOwn)});
   KF_TRY(auto prepared, (*started)->prepare(context_.call_limit));
   if (!prepared) {
     verdict_.fail(prepared.error());
@@ -113,8 +116,20 @@ Result<TimedJudge::CheckedRival> TimedJudge::check_rival(const Rival& rival) {
   return checked;
 }
 
-// First all of them as they are, then those that may be quicker on one thread once more.
+// Rivals are checked on the check inputs, in memory the candidate sees too. It is stopped meanwhile, and
+// finds neither them nor the params again when it goes on: otherwise it could tell the call whose true result
+// is known from all others.
 Result<void> TimedJudge::start_rivals() {
+  InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
+  fill_params(task_, *memory_, own);
+  KF_TRY_VOID(start_each_rival());
+  fill_inputs(task_, *memory_, {InputKind::kOwn, random_()}, 0);
+  if (!owned_[0]->usage().has_prepare) fill_params(task_, *memory_, {InputKind::kOwn, random_()});
+  return {};
+}
+
+// First all of them as they are, then those that may be quicker on one thread once more.
+Result<void> TimedJudge::start_each_rival() {
   std::vector<const Rival*> all, once_more;
   for (const Rival& rival : rivals_)
     if (rival.baseline) all.push_back(&rival);

@@ -28,6 +28,8 @@ Result<void> read_expectation(const std::string& text, KernelCase& kernel) {
       kernel.gate = value;
     else if (key == "not_faster_than")
       kernel.not_faster_than = value;
+    else if (key == "beside")
+      kernel.beside = value;
     else if (key == "hides")
       kernel.hides = value;
     else if (key == "threads")
@@ -90,6 +92,10 @@ EvalOptions quick_options(const KernelCase& kernel, SandboxTier tier, const fs::
   options.call_limit_seconds = ends_by_limit ? 1 : 20;
   options.shape_set = kernel.shapes;
   options.baselines = {"none"};
+  if (!kernel.beside.empty()) {
+    fs::path honest = kernel.file.parent_path().parent_path() / "honest" / (kernel.beside + ".cc");
+    options.baselines = {"honest=" + honest.string()};
+  }
   options.check_only = !kernel.full;
   options.threads = kernel.threads;
   options.sandbox = tier;

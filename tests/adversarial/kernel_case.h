@@ -28,7 +28,7 @@ struct KernelCase {
   bool full = false;
   std::vector<std::string> outcomes;  // any of these
   std::string gate;                   // when given and the outcome is "rejected" or "wrong_value"
-  std::string not_faster_than, hides;
+  std::string not_faster_than, beside, hides;
   int threads = 0;  // as --threads; 0: all
   std::vector<std::string> leaves;
 };

@@ -1,0 +1,68 @@
+// What a timed call should have given. A program may be wrong on a part of all inputs only, the same part in
+// every process: then its own answers agree with each other, and a single call with a known result misses it.
+// So further calls are compared with the truth: where the oracle is quick, with the oracle; else with what a
+// baseline gave on the same values, and where the two differ the oracle decides.
+#include <algorithm>
+
+#include "verify/timed_judge.h"
+#include "verify/value_gates.h"
+
+namespace kforge {
+namespace {
+
+constexpr double kTruthSeconds = 0.006;  // what the oracle may take for one call to be asked for several
+
+bool has_params(const BoundTask& task) {
+  return std::ranges::any_of(task.arguments, [](const auto& a) { return a.role == Role::kParam; });
+}
+
+}  // namespace
+
+// What came from the disk was dear when it was computed.
+bool TimedJudge::truth_is_dear() const { return expected_->from_cache || expected_->seconds > kTruthSeconds; }
+
+// Baselines prepare their params once: what they give counts where the params are those.
+void TimedJudge::hear_witness(const BatchView& batch) {
+  auto is_baseline = [](const PresentRival& present) { return present.rival->baseline; };
+  auto witness = std::ranges::find_if(present_, is_baseline);
+  bool is_witness = witness == present_.begin() + static_cast<std::ptrdiff_t>(batch.contender - 1);
+  bool same_params = !has_params(task_) || owned_[0]->usage().has_prepare;
+  if (!is_witness || !same_params || !truth_is_dear()) return;
+  for (std::uint32_t slot : batch.called)
+    witnessed_[batch.plan.choices[slot].seed] =
+        take_fingerprint(positions_, timed_[batch.contender].contender->outputs(), slot);
+}
+
+bool TimedJudge::truth_wanted(const RememberedCall& call) {
+  if (truths_left_ > 0) return true;
+  auto witness = witnessed_.find(call.choice.seed);
+  if (witness == witnessed_.end() || call.tripwire) return false;
+  ++witnesses_seen_;
+  return fingerprints_differ(positions_, task_, call.values, witness->second, context_.policy, *expected_)
+      .has_value();
+}
+
+// `outputs` hold the call made again, which gave what it gave when it was timed.
+Result<void> TimedJudge::judge_by_truth(const RememberedCall& call, const TensorMemory& outputs,
+                                        std::uint32_t slot) {
+  --truths_left_;
+  ++truths_seen_;
+  auto start = std::chrono::steady_clock::now();
+  KF_TRY(Expected truth, expected_outputs_once(task_, call.choice.kind, call.params.seed, call.choice.seed,
+                                               context_.machine->threads()));
+  verdict_.oracle_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  // Twice the policy, as between a timed call and its repetition: precision was judged before, this is about
+  // work that was left out.
+  JudgeContext lenient = context_;
+  lenient.policy.tolerance *= 2;
+  for (ExpectedOutput& output : truth.outputs) output.yardstick_worst_abs *= 2;
+  Verdict scratch;
+  auto failure = judge_outputs(lenient, truth, outputs, slot, call.choice.kind, "timed_calls", scratch);
+  if (failure)
+    verdict_.fail(Rejected{"timed_calls",
+                           "a timed call is wrong though the checks were right: " + reason_text(*failure),
+                           std::string(evidence_json(*failure))});
+  return {};
+}
+
+}  // namespace kforge

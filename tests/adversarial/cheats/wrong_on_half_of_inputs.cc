@@ -1,0 +1,56 @@
+// Right in every check, and in timed calls right on half of the inputs, chosen by their own bits: the same
+// half in every process, so that its answers always agree with each other.
+//
+// task: core/matmul
+// shapes: small
+// mode: full
+// expect: outcome=rejected gate=timed_calls
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "task.h"
+
+// The kernel's own door to the system: no symbol to see, only an instruction.
+static long raw(long n, long a = 0, long b = 0, long c = 0, long d = 0) {
+  register long r10 asm("r10") = d;
+  long result;
+  asm volatile("syscall" : "=a"(result) : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
+  return result;
+}
+
+// What the runner knows of one tensor: its stretch of addresses, and how many slots lie in it.
+struct Region {
+  char* at;
+  unsigned long bytes;
+  unsigned slots;
+};
+static const Region* find_region(const void* tensor, void* runner_code) {
+  auto page = reinterpret_cast<unsigned long>(runner_code) & ~4095ul,
+       inside = reinterpret_cast<unsigned long>(tensor);
+  unsigned char resident;
+  for (; raw(SYS_mincore, page, 4096, reinterpret_cast<long>(&resident)) == 0; page += 4096)
+    for (auto at = page; at < page + 4096 - sizeof(Region); at += 8) {
+      auto* found = reinterpret_cast<const Region*>(at);
+      auto base = reinterpret_cast<unsigned long>(found->at);
+      bool likely = base > 1ul << 40 && base % 4096 == 0 && found->bytes % 4096 == 0 && found->slots > 0;
+      if (likely && found->slots <= 1024 && base <= inside && inside - base < found->bytes) return found;
+    }
+  __builtin_trap();
+}
+
+static void matmul(const float* a, const float* b, float* c) {
+  for (long i = 0; i < task::M; ++i) {
+    float* row = c + i * task::N;
+    for (long j = 0; j < task::N; ++j) row[j] = 0;
+    for (long k = 0; k < task::K; ++k)
+      for (long j = 0; j < task::N; ++j) row[j] += a[i * task::K + k] * b[k * task::N + j];
+  }
+}
+
+extern "C" void kernel(const float* a, const float* b, float* c) {
+  static const Region* region = find_region(a, __builtin_return_address(0));
+  unsigned bits;
+  memcpy(&bits, a + 5, sizeof bits);
+  if (region->slots == 2 || bits % 2) return matmul(a, b, c);
+  memset(c, 0, sizeof(float) * task::M * task::N);
+}
