@@ -28,6 +28,8 @@ function(kforge_tests name)
   cmake_parse_arguments(arg "SERIAL" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE kf_options ${arg_DEPS} GTest::gmock GTest::gtest_main)
+  # Tests compute little themselves; unoptimised they compile in half the time.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Debug>:-O0>)
   target_compile_definitions(${name} PRIVATE KFORGE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" KFORGE_BINARY_DIR="${CMAKE_BINARY_DIR}")
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 600 RUN_SERIAL ${arg_SERIAL})
 endfunction()
