@@ -75,7 +75,17 @@ std::string call_packing(const Contraction& c, const ContractionSchedule& s, con
                          const Staging* staging) {
   std::string text;
   const bool call_b = s.b == Packing::kCall, stages = staging && !p.stage_private;
-  if (s.a == Packing::kCall)
+  const bool rows_side_by_side = is_linear(c.a.side) && linear_stride(c.a.side) == 1;
+  if (s.a == Packing::kCall && p.a_items == 1 && rows_side_by_side)
+    text += fmt::format(
+        R"(  // The rows of all panels lie side by side in a step of k: some steps of all of them, so that pages are visited once.
+#pragma omp for schedule(static){}
+  for (long k0 = 0; k0 < kK; k0 += 64)
+    for (long panel = 0; panel < kRowPanels; ++panel)
+      pack_a_panel(t, 0, panel, k0, kK - k0 < 64 ? kK - k0 : 64, packed_a + panel * kRows * kK + k0 * panel_rows(panel));
+)",
+        call_b || stages ? " nowait" : "");
+  else if (s.a == Packing::kCall)
     text += fmt::format(R"(#pragma omp for schedule(static){}
   for (long i = 0; i < {} * kRowPanels; ++i) pack_a_panel(t, {}, i % kRowPanels, 0, kK, packed_a + i * kRows * kK);
 )",
