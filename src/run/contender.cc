@@ -80,6 +80,9 @@ void add_thread_variables(int threads, std::map<std::string, std::string>& env) 
   for (const char* name : {"OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"})
     env[name] = count;
   env["OMP_DYNAMIC"] = "false";
+  // A contender is stopped between calls. Threads of its team that wake on one processor spin there, each
+  // waiting for the other's turn, for milliseconds: each has a processor of its own.
+  if (threads > 1) env["OMP_PROC_BIND"] = "true";
 }
 
 Result<void> send_packet(int socket, const KforgeMessage& header, const void* payload,

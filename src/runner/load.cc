@@ -1,5 +1,6 @@
 // Loading a candidate: everything from dlopen on is hostile code, static initialisers included.
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 
@@ -38,7 +39,11 @@ void load() {
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);  // what Landlock and seccomp ask for
   if (const char* problem = allow_only_candidate_file()) return send_error(problem);
   if (const char* problem = install_filter(session.load_filter)) return send_error(problem);
+  cpu_set_t processors;
+  const bool known = sched_getaffinity(0, sizeof processors, &processors) == 0;
   void* library = dlopen(session.path, RTLD_NOW | RTLD_LOCAL);
+  // OpenMP binds the thread that loads it to one processor, and threads that it makes would all inherit that.
+  if (known && library && starts_threads(library)) sched_setaffinity(0, sizeof processors, &processors);
   const char* why = library ? nullptr : dlerror();
   if (const char* problem = install_filter(session.run_filter)) return send_error(problem);
   if (!library) return send_error("the candidate cannot be loaded: ", why ? why : "unknown reason");

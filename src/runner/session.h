@@ -75,6 +75,7 @@ const char* install_filter(int fd);       // null, or what went wrong
 const char* allow_only_candidate_file();  // Landlock where the kernel has it
 // symbols.cc: a function named `name` with C++ linkage, mangled; null when there is none.
 const char* mangled_variant(void* library, const char* name);
+bool starts_threads(void* library);  // threads of its own, besides those of OpenMP
 // call.cc
 void prepare();
 void call(const Packet& packet);

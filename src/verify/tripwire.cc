@@ -1,10 +1,17 @@
 #include "verify/tripwire.h"
 
+#include <sys/prctl.h>
+
 #include <atomic>
 #include <cstring>
 #include <thread>
 
 namespace kforge {
+namespace {
+
+constexpr std::chrono::microseconds kBetweenLooks{5};
+
+}  // namespace
 
 const BoundArgument* first_output(const BoundTask& task, std::size_t& index) {
   for (index = 0; index < task.arguments.size(); ++index)
@@ -51,7 +58,10 @@ Step<Tripwire> spring_tripwire(const BoundTask& task, const InputMemory& inputs,
       return ends_untouched(*argument, plan.choices[slot].seed,
                             contender.outputs().tensor(argument_index, slot));
     };
-    while (!over && untouched(first)) std::this_thread::yield();
+    // Asleep between looks: a thread that wakes is let in at once, also where the contender's own threads
+    // keep every processor busy; one that yields would wait for the end of their turn.
+    ::prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
+    while (!over && untouched(first)) std::this_thread::sleep_for(kBetweenLooks);
     if (over) return;
     fill_inputs(task, inputs, wire.choice, last);
     wire.conclusive = untouched(second_last);
