@@ -60,7 +60,7 @@ Result<std::vector<OperatorTime>> operator_times(const BoundTask& task, const Ma
   if (found.present.empty()) return std::vector<OperatorTime>();
   const Baseline& onednn = found.present.front();
   std::string key = Hasher()
-                        .add("operator times 1")
+                        .add("operator times 2")
                         .add(onednn.what)
                         .add(task.key())
                         .add(machine.id())

@@ -9,7 +9,7 @@ Result<std::optional<std::string>> gates_of_baseline(const JudgeContext& context
                                                      const ContenderSpec& program,
                                                      const std::string& identity, FileCache* cache) {
   std::string key = Hasher()
-                        .add("baseline gates 1")
+                        .add("baseline gates 2")
                         .add(identity)
                         .add(program.name)
                         .add(context.task->key())

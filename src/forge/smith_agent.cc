@@ -70,6 +70,10 @@ Result<Generation> SmithAgent::first() {
             ? "let a model write it: --generator anthropic:NAME, openai:NAME, a URL or mailbox:DIR"
             : design.error().remedy,
         "the built-in generator cannot write this task: " + design.error().message);
+  // What won before and fails now is not tried twice.
+  if (tried(design->schedule)) {
+    KF_TRY(design, smith::first_design(problem_, ""));
+  }
   bool remembered = !first_guess_.empty() && design->schedule == first_guess_;
   return generation_of(std::move(*design), remembered ? "what won on this family before"
                                                       : "first design, from caches and shapes");
@@ -91,6 +95,8 @@ Result<Generation> SmithAgent::next(const Plan& plan) {
   std::string_view wanted = plan.advice ? std::string_view(plan.advice->tag) : "";
   // The advised kind first; within it, and else, in the order of promise.
   std::ranges::stable_partition(moves, [&](const smith::Move& move) { return move.tag == wanted; });
+  // Less work beats the same work done better, whatever the profile says.
+  std::ranges::stable_partition(moves, [](const smith::Move& move) { return move.tag == "algorithm"; });
   while (!moves.empty()) {
     smith::Move move = std::move(moves.front());
     moves.erase(moves.begin());

@@ -164,7 +164,7 @@ std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
       text += fmt::format("  roofline   {:.0f} % of the {} bound\n", 100 * best.roofline->fraction,
                           best.roofline->bound);
     if (algebraic(best))
-      text += "  algebraic  it does less arithmetic than the graph says (exact, but no library does it)\n";
+      text += "  algebraic  it does less arithmetic than the graph says (fewer products, the same result)\n";
   } else if (r.state == "finished") {
     text += "  " + paint.bad("NO VERIFIED PROGRAM") + "\n\n";
   } else {

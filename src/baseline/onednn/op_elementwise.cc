@@ -97,6 +97,11 @@ dnnl::eltwise_forward::primitive_desc eltwise_of(const Function& f, const dnnl::
   return {{dnnl::prop_kind::forward_inference, f.algorithm, layout, f.alpha, f.beta}, engine()};
 }
 
+// Code that is there to be compared with, not to be fast.
+bool is_reference(const dnnl::primitive_desc_base& pd) {
+  return std::string(pd.impl_info_str()).starts_with("ref");
+}
+
 // Which of the two is faster is asked once per function and size class.
 bool loop_is_faster(const Function& f, std::int64_t count) {
   constexpr std::int64_t kProbe = 1 << 19;
@@ -118,7 +123,7 @@ void emit_function(Builder& b, const Node& node, const Function& f) {
   Tensor given = b.raw_input(node, 0);
   if (!is_float(given.dtype))
     throw Unsupported(std::string(name_of(given.dtype)) + " input is not implemented");
-  if (given.blocked && f.algorithm != Algorithm::undef) {
+  if (given.blocked && f.algorithm != Algorithm::undef && !is_reference(eltwise_of(f, *given.blocked))) {
     auto pd = eltwise_of(f, *given.blocked);
     Tensor y = b.temporary(*given.blocked, given.shape);
     b.primitive(pd.impl_info_str(), dnnl::eltwise_forward(pd),
@@ -151,7 +156,21 @@ void emit_unary(Builder& b, const Node& node) {
   throw Unsupported("unknown function");
 }
 
-// y = a (op) b where a lies in a blocked layout and b has at most one element per channel.
+// One element per channel in the blocks of another layout, where they come out even: the same memory.
+std::optional<dnnl::memory::desc> in_blocks_of(const dnnl::memory::desc& blocked, const Shape& shape) {
+  const auto& blocking = blocked.data.format_desc.blocking;
+  using Tag = dnnl::memory::format_tag;
+  static const std::map<std::pair<std::size_t, int>, Tag> kTags = {
+      {{3, 8}, Tag::aBc8b},   {{4, 8}, Tag::aBcd8b},   {{5, 8}, Tag::aBcde8b},
+      {{3, 16}, Tag::aBc16b}, {{4, 16}, Tag::aBcd16b}, {{5, 16}, Tag::aBcde16b}};
+  if (blocking.inner_nblks != 1 || blocking.inner_idxs[0] != 1) return std::nullopt;
+  auto tag = kTags.find({shape.size(), static_cast<int>(blocking.inner_blks[0])});
+  if (tag == kTags.end() || shape[1] % tag->first.second != 0) return std::nullopt;
+  return dnnl::memory::desc({shape.begin(), shape.end()}, dnnl::memory::data_type::f32, tag->second);
+}
+
+// y = a (op) b where a lies in a blocked layout and b has at most one element per channel. Not by reference
+// code, which takes ten times as long as the convolution before it.
 bool emit_blocked_binary(Builder& b, const Node& node, Algorithm algorithm) {
   Tensor x = b.raw_input(node, 0), given = b.raw_input(node, 1);
   if (!x.blocked || given.blocked || !is_channel_operand(given.shape, x.shape)) return false;
@@ -159,7 +178,9 @@ bool emit_blocked_binary(Builder& b, const Node& node, Algorithm algorithm) {
   Shape padded(x.shape.size() - other.shape.size(), 1);
   padded.insert(padded.end(), other.shape.begin(), other.shape.end());
   dnnl::memory::desc other_layout = describe_dense(padded);
+  if (auto blocks = in_blocks_of(*x.blocked, padded)) other_layout = *blocks;
   dnnl::binary::primitive_desc pd({algorithm, *x.blocked, other_layout, *x.blocked}, engine());
+  if (is_reference(pd)) return false;
   Tensor y = b.temporary(*x.blocked, x.shape);
   b.primitive(pd.impl_info_str(), dnnl::binary(pd),
               {{DNNL_ARG_SRC_0, *x.blocked, x},

@@ -31,12 +31,13 @@ std::string_view name_of(Arithmetic arithmetic) {
 
 std::string to_json(const ContractionSchedule& s) {
   const nlohmann::ordered_json json = {
-      {"lanes", s.lanes},     {"rows", s.rows},
-      {"vectors", s.vectors}, {"block_m", s.block_m},
-      {"block_n", s.block_n}, {"block_k", s.block_k},
-      {"a", name_of(s.a)},    {"b", name_of(s.b)},
-      {"threads", s.threads}, {"arithmetic", name_of(s.arithmetic)},
-      {"stream", s.stream},   {"splits", s.splits},
+      {"lanes", s.lanes},       {"rows", s.rows},
+      {"vectors", s.vectors},   {"block_m", s.block_m},
+      {"block_n", s.block_n},   {"block_k", s.block_k},
+      {"a", name_of(s.a)},      {"b", name_of(s.b)},
+      {"threads", s.threads},   {"arithmetic", name_of(s.arithmetic)},
+      {"stream", s.stream},     {"splits", s.splits},
+      {"winograd", s.winograd},
   };
   return json.dump();
 }
@@ -74,6 +75,8 @@ Result<ContractionSchedule> contraction_schedule_from_json(std::string_view text
       done = number(s.splits, 1, 4096);
     else if (key == "stream" && value.is_boolean())
       s.stream = value.get<bool>();
+    else if (key == "winograd" && value.is_boolean())
+      s.winograd = value.get<bool>();
     else if (key == "a" || key == "b") {
       KF_TRY((key == "a" ? s.a : s.b), from_name<Packing>(value, kPackingNames, key));
     } else if (key == "arithmetic") {

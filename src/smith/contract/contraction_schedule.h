@@ -41,8 +41,9 @@ struct ContractionSchedule {
   Packing b = Packing::kCall;
   int threads = 1;
   Arithmetic arithmetic = Arithmetic::kFp32;
-  bool stream = false;  // streaming stores
-  int splits = 1;       // parts of k that are summed apart, for results too small to be shared out
+  bool stream = false;    // streaming stores
+  int splits = 1;         // parts of k that are summed apart, for results too small to be shared out
+  bool winograd = false;  // convolutions: four results from 16 products instead of 36 (winograd_source.cc)
 
   int tile_n() const { return vectors * lanes; }
 };

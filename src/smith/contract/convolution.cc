@@ -7,6 +7,7 @@
 #include "smith/contract/depthwise_source.h"
 #include "smith/contract/staging.h"
 #include "smith/contract/transposed_source.h"
+#include "smith/contract/winograd_source.h"
 
 namespace kforge::smith {
 
@@ -152,7 +153,14 @@ ContractionSchedule first_schedule(const Convolution& c, const Machine& machine,
 
 std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const Convolution& c,
                                      const Machine& machine, std::string_view precision) {
-  if (!is_depthwise(c)) return neighbours(s, c.contraction(), machine, precision);
+  if (s.winograd) return winograd_neighbours(s, c, first_schedule(c, machine, s.threads, precision));
+  if (!is_depthwise(c)) {
+    std::vector<ScheduleMove> moves = neighbours(s, c.contraction(), machine, precision);
+    if (winograd_fits(c) && s.arithmetic == Arithmetic::kFp32)
+      moves.insert(moves.begin(), {"winograd", "algorithm", "16 products for four results instead of 36",
+                                   winograd_schedule(s)});
+    return moves;
+  }
   // Nothing but the stores is left to choose.
   ContractionSchedule next = s;
   next.stream = !s.stream;
@@ -163,6 +171,7 @@ std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const Convolu
 }
 
 Result<ContractionCode> emit_convolution(const Convolution& c, const ContractionSchedule& s) {
+  if (s.winograd) return emit_winograd(c, s);
   if (has_phases(c)) return emit_transposed(c, s);
   if (is_depthwise(c)) return emit_depthwise(c, s, image_of(c));
   const Contraction shape = c.contraction();

@@ -1,6 +1,10 @@
 // Convolutions of every form against plain loops.
 #include "smith/contract/convolution.h"
+
+#include <algorithm>
+
 #include "smith/contract/compiled_cases.h"
+#include "smith/contract/winograd_source.h"
 
 namespace kforge::smith {
 namespace {
@@ -74,14 +78,15 @@ Machine small_machine() {
   return machine;
 }
 
-void add(CompiledCases& cases, const Convolution& c, const ContractionSchedule& s, const std::string& label) {
+void add(CompiledCases& cases, const Convolution& c, const ContractionSchedule& s, const std::string& label,
+         double tolerance = 2e-6) {
   const auto code = emit_convolution(c, s);
   ASSERT_TRUE(code) << label << ": " << code.error().message;
   cases.add(*code, c.tensors,
             {c.images * c.groups * c.channels * product(c.input),
              c.groups * c.channels * c.filters * product(c.kernel),
              c.images * c.groups * c.filters * product(c.output)},
-            naive(c), label);
+            naive(c), label, tolerance);
 }
 
 const std::vector<std::pair<std::string, Window>> kWindows = {
@@ -188,6 +193,57 @@ TEST(Convolution, DepthwiseInPlacePaddedAndStreamed) {
         add(cases, c, s, fmt::format("depthwise {} stream {} filters {}", label, stream, filters));
       }
   EXPECT_EQ(cases.run(), "");
+}
+
+// Odd and even planes, edges of every kind, more and fewer images than threads, blocks of every size.
+TEST(Convolution, WinogradsWay) {
+  CompiledCases cases;
+  const std::vector<std::pair<std::string, Window>> windows = {
+      {"bare", {{10, 18}, {3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}}},
+      {"odd", {{9, 41}, {3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}}},
+      {"padded", {{9, 34}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}},
+      {"uneven pads", {{8, 9}, {3, 3}, {1, 1}, {1, 1}, {0, 2}, {1, 1}, {0, 0}}},
+      {"3d", {{4, 7, 19}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 0, 1}, {0, 1, 1}, {0, 0, 0}}},
+      {"two planes", {{3, 6, 10}, {2, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}}},
+  };
+  for (const auto& [label, window] : windows)
+    for (const bool transposed : {false, true})
+      for (const long images : {1, 2, 3}) {
+        Convolution c = convolution(images, 1, 8 + images, 7 + 2 * images, window, transposed);
+        c.w_param = true;
+        ASSERT_TRUE(winograd_fits(c)) << label;
+        ContractionSchedule s = winograd_schedule(first_schedule(c, small_machine(), 2));
+        if (images == 2) s.block_m = 6, s.block_n = 16;
+        add(cases, c, s, fmt::format("{} transposed {} images {}", label, transposed, images), 1e-5);
+      }
+  EXPECT_EQ(cases.run(), "");
+}
+
+TEST(Convolution, WinogradsWayIsOfferedWhereItFits) {
+  const Window& same = kWindows[3].second;
+  Convolution c = convolution(2, 1, 16, 16, same, false);
+  const ContractionSchedule first = first_schedule(c, small_machine(), 2);
+  const auto moves = neighbours(first, c, small_machine());
+  ASSERT_FALSE(moves.empty());
+  EXPECT_EQ(moves[0].name, "winograd");
+  const auto again = contraction_schedule_from_json(to_json(moves[0].schedule));
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(again->winograd);
+  // From there: other blocks, and back.
+  const auto back = neighbours(*again, c, small_machine());
+  ASSERT_FALSE(back.empty());
+  EXPECT_EQ(to_json(back.back().schedule), to_json(first));
+  for (const ScheduleMove& move : back) EXPECT_TRUE(emit_convolution(c, move.schedule)) << move.name;
+  const auto offered = [](const Convolution& other) {
+    const auto found = neighbours(first_schedule(other, small_machine(), 2), other, small_machine());
+    return std::ranges::any_of(found, [](const ScheduleMove& move) { return move.schedule.winograd; });
+  };
+  EXPECT_FALSE(offered(convolution(2, 1, 16, 16, kWindows[6].second, false)));  // a stride
+  EXPECT_FALSE(offered(convolution(2, 2, 16, 16, same, false)));                // groups
+  EXPECT_FALSE(offered(convolution(2, 1, 3, 16, same, false)));                 // few channels
+  c.w_param = false;  // filters that change from call to call
+  EXPECT_FALSE(offered(c));
+  EXPECT_FALSE(emit_convolution(c, moves[0].schedule));
 }
 
 }  // namespace

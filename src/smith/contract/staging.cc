@@ -40,14 +40,21 @@ Staging staging_of(const Convolution& c, const StagedImage& image) {
         for (long w = first + (count > 0 ? count : 0); w < kStagedW; ++w) row[w] = 0;
 )";
   else
-    row_copy = fmt::format(R"(        // Columns of one phase of the stride side by side.
-        for (long phase = 0; phase < {0}; ++phase)
-          for (long w = 0; w < kStagedW; ++w) {{
-            const long from = w * {0} + phase - kPadW;
-            row[phase * kStagedW + w] = from >= 0 && from < kInW ? source[from] : 0.0f;
-          }}
+    row_copy = fmt::format(
+        R"(        // Columns of one phase of the stride side by side; zeros where there is no column.
+        for (long phase = 0; phase < {0}; ++phase) {{
+          float* const part = row + phase * kStagedW;
+          const long at = phase - kPadW;  // column w is source[w * {0} + at]
+          const long first = at < 0 ? (-at + {1}) / {0} : 0;
+          long last = kInW > at ? (kInW - at + {1}) / {0} : 0;
+          if (last > kStagedW) last = kStagedW;
+          if (last < first) last = first;
+          for (long w = 0; w < first; ++w) part[w] = 0;
+          for (long w = first; w < last; ++w) part[w] = source[w * {0} + at];
+          for (long w = last; w < kStagedW; ++w) part[w] = 0;
+        }}
 )",
-                           image.phases);
+        image.phases, image.phases - 1);
   staging.function =
       fmt::format(R"(
 // The padded copy of an image: channels {0} floats apart, planes {1}, rows {2}.
