@@ -11,6 +11,7 @@ namespace {
 
 constexpr int kLeastRounds = 3, kSureRounds = 5, kMostRounds = 15;
 constexpr double kSeconds = 2.5;
+constexpr double kFarSlower = 0.8;  // three rounds can all be disturbed: by this much they are not
 
 std::vector<double> times_of(const TimedContender& timed) {
   std::vector<double> ns;
@@ -26,13 +27,14 @@ Interval ratio_of(const std::vector<TimedContender>& timed) {
   return paired_ratio(other, own);
 }
 
-// Surely slower: three rounds are enough. Surely faster, or surely the same: five.
+// Far slower: three rounds are enough. Surely slower, surely faster, or surely the same: five.
 bool known(const std::vector<TimedContender>& timed) {
   if (timed[0].failure) return true;
   if (timed.size() < 2) return timed[0].samples.size() >= kSureRounds;
   Interval ratio = ratio_of(timed);
-  if (ratio.hi < 0.97) return true;
+  if (ratio.hi < kFarSlower) return true;
   if (timed[0].samples.size() < kSureRounds) return false;
+  if (ratio.hi < 0.97) return true;
   return ratio.lo > 1.01 || ratio.hi < 1 || ratio.hi - ratio.lo < 0.01;
 }
 

@@ -115,6 +115,7 @@ Result<Design> design(const Problem& problem, const Prepared& prepared, Schedule
     program.foreign.push_back(std::move(part));
     schedule.contractions[taken.tensor] = to_json(chosen);
     if (chosen.arithmetic != Arithmetic::kFp32) program.arithmetic = name_of(chosen.arithmetic);
+    if (chosen.winograd) program.arithmetic = "fp32-winograd";
     reasons.push_back(story);
   }
   for (const TakenAttention& taken : prepared.attentions) {
