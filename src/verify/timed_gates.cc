@@ -16,7 +16,7 @@ Result<TimedFindings> TimedJudge::judge() {
   fill_params(task_, *memory_, {InputKind::kOwn, random_()});
   KF_TRY_VOID(start_candidate());
   if (verdict_.failed()) return findings_;
-  KF_TRY_VOID(start_rivals());
+  KF_TRY_VOID(try_rivals());
   run_rounds();
   if (timed_[0].failure) verdict_.fail(*timed_[0].failure);
   if (verdict_.failed()) return findings_;

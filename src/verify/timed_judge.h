@@ -48,6 +48,7 @@ class TimedJudge {
     double call_ns = 0;
     std::string refused;
   };
+  using RivalThreads = std::pair<const Rival*, int>;
   struct PresentRival {
     const Rival* rival = nullptr;
     std::string what;  // with the thread count used
@@ -57,12 +58,13 @@ class TimedJudge {
   Result<void> start_candidate();
   Result<bool> start_fresh();
   Result<void> start_echo();
-  Result<void> start_incumbents();
-  Result<void> start_rivals();
-  Result<void> start_each_rival();
+  Result<void> start_all_rivals(bool small);
+  Result<void> start(const std::vector<RivalThreads>& wanted);
+  Result<void> try_rivals();
+  Result<void> check_rivals();
+  Result<CheckedRival> check_rival(const Rival& rival, int threads);
   int first_threads(const Rival& rival) const;
-  Result<void> start(const std::vector<const Rival*>& rivals, int threads);  // 0: each as first_threads says
-  Result<CheckedRival> check_rival(const Rival& rival);
+  bool may_gain_from_one_thread(const Rival& rival) const;
   void run_rounds();
   void after_batch(const BatchView& batch);
   bool enough();
@@ -100,7 +102,7 @@ class TimedJudge {
   std::optional<InputMemory> fresh_memory_;
   std::unique_ptr<Contender> own_echo_;            // when nobody keeps it
   std::unique_ptr<Contender>* echo_ = &own_echo_;  // tells what a message takes
-  std::map<const Rival*, std::expected<std::unique_ptr<Contender>, Failure>> started_;  // before their turn
+  std::map<RivalThreads, std::expected<std::unique_ptr<Contender>, Failure>> started_;  // before their turn
   std::unique_ptr<Contender> fresh_;   // a second process of the candidate: makes timed calls again
   std::vector<PresentRival> present_;  // of owned_[i + 1]
   std::vector<TimedContender> timed_;

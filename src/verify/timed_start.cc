@@ -32,31 +32,38 @@ Result<void> TimedJudge::start_echo() {
   return {};
 }
 
-// Earlier programs of the same search start as the candidate does.
-Result<void> TimedJudge::start_incumbents() {
-  std::vector<const Rival*> incumbents;
-  for (const Rival& rival : rivals_)
-    if (!rival.baseline) incumbents.push_back(&rival);
-  return start(incumbents, context_.threads);
+int TimedJudge::first_threads(const Rival& rival) const {
+  if (!rival.baseline || rival.threads == 0) return context_.threads;
+  return std::min(rival.threads, context_.threads);
 }
 
-int TimedJudge::first_threads(const Rival& rival) const {
-  return rival.threads > 0 ? std::min(rival.threads, context_.threads) : context_.threads;
+bool TimedJudge::may_gain_from_one_thread(const Rival& rival) const {
+  return rival.try_one_thread && rival.threads == 0 && context_.threads > 1;
 }
 
 // Puts processes of these rivals into started_.
-Result<void> TimedJudge::start(const std::vector<const Rival*>& rivals, int threads) {
+Result<void> TimedJudge::start(const std::vector<RivalThreads>& wanted) {
   std::vector<ContenderSpec> specs;
-  for (const Rival* rival : rivals) {
+  for (const auto& [rival, threads] : wanted) {
     specs.push_back(rival->spec);
-    specs.back().threads = threads > 0 ? threads : first_threads(*rival);
+    specs.back().threads = threads;
   }
   auto processes = start_together(specs, task_, *memory_, context_.load_limit * 3);
-  for (std::size_t i = 0; i < rivals.size(); ++i) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
     KF_TRY(auto process, std::move(processes[i]));
-    started_.insert_or_assign(rivals[i], std::move(process));
+    started_.insert_or_assign(wanted[i], std::move(process));
   }
   return {};
+}
+
+// All rivals as they are; small problems on one thread too, because they are likely to be tried so.
+Result<void> TimedJudge::start_all_rivals(bool small) {
+  std::vector<RivalThreads> wanted;
+  for (const Rival& rival : rivals_) {
+    wanted.emplace_back(&rival, first_threads(rival));
+    if (small && may_gain_from_one_thread(rival)) wanted.emplace_back(&rival, 1);
+  }
+  return start(wanted);
 }
 
 Result<void> TimedJudge::start_candidate() {
@@ -66,10 +73,13 @@ Result<void> TimedJudge::start_candidate() {
   auto beside = std::async(std::launch::async, [this]() -> Result<void> {
     KF_TRY_VOID(start_echo());
     KF_TRY([[maybe_unused]] bool started, start_fresh());
-    return start_incumbents();
+    return {};
   });
+  auto rivals = std::async(std::launch::async, [this, small] { return start_all_rivals(small); });
   auto own = Contender::start(candidate_, task_, *memory_, context_.load_limit);
-  KF_TRY_VOID(beside.get());
+  auto others = beside.get(), rivals_started = rivals.get();
+  KF_TRY_VOID(std::move(others));
+  KF_TRY_VOID(std::move(rivals_started));
   KF_TRY(auto started, std::move(own));
   if (!started) {
     verdict_.fail(started.error());
@@ -90,12 +100,12 @@ Result<void> TimedJudge::start_candidate() {
 
 // A rival must give the right values before its time means anything. Nothing when it does not, or is not
 // there; `refused` says why.
-Result<TimedJudge::CheckedRival> TimedJudge::check_rival(const Rival& rival) {
+Result<TimedJudge::CheckedRival> TimedJudge::check_rival(const Rival& rival, int threads) {
   auto refuse = [&](const Failure& failure) {
     std::string reason = reason_text(failure);
     return CheckedRival{.refused = reason.substr(0, reason.find('\n'))};
   };
-  auto found = started_.extract(&rival);
+  auto found = started_.extract(RivalThreads(&rival, threads));
   if (!found.mapped()) return refuse(found.mapped().error());
   CheckedRival checked{.process = std::move(*found.mapped())};
   Contender& process = *checked.process;
@@ -119,35 +129,34 @@ Result<TimedJudge::CheckedRival> TimedJudge::check_rival(const Rival& rival) {
 // Rivals are checked on the check inputs, in memory the candidate sees too. It is stopped meanwhile, and
 // finds neither them nor the params again when it goes on: otherwise it could tell the call whose true result
 // is known from all others.
-Result<void> TimedJudge::start_rivals() {
+Result<void> TimedJudge::try_rivals() {
   InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
   fill_params(task_, *memory_, own);
-  KF_TRY_VOID(start_each_rival());
+  KF_TRY_VOID(check_rivals());
   fill_inputs(task_, *memory_, {InputKind::kOwn, random_()}, 0);
   if (!owned_[0]->usage().has_prepare) fill_params(task_, *memory_, {InputKind::kOwn, random_()});
   return {};
 }
 
 // First all of them as they are, then those that may be quicker on one thread once more.
-Result<void> TimedJudge::start_each_rival() {
-  std::vector<const Rival*> all, once_more;
-  for (const Rival& rival : rivals_)
-    if (rival.baseline) all.push_back(&rival);
-  if (context_.progress && !all.empty()) context_.progress(0, "starting the baselines");
-  KF_TRY_VOID(start(all, 0));
+Result<void> TimedJudge::check_rivals() {
   std::map<const Rival*, CheckedRival> checked, alone;
+  std::vector<RivalThreads> once_more;
   for (const Rival& rival : rivals_) {
     if (context_.progress) context_.progress(0, "checking " + rival.name);
-    KF_TRY(checked[&rival], check_rival(rival));
+    KF_TRY(checked[&rival], check_rival(rival, first_threads(rival)));
     const CheckedRival& first = checked[&rival];
-    if (first.process && rival.try_one_thread && rival.threads == 0 && context_.threads > 1 &&
-        first.call_ns < kOneThreadBelowNs)
-      once_more.push_back(&rival);
+    if (first.process && may_gain_from_one_thread(rival) && first.call_ns < kOneThreadBelowNs)
+      once_more.emplace_back(&rival, 1);
   }
-  KF_TRY_VOID(start(once_more, 1));
-  for (const Rival* rival : once_more) {
-    KF_TRY(alone[rival], check_rival(*rival));
+  std::vector<RivalThreads> not_yet;
+  std::ranges::copy_if(once_more, std::back_inserter(not_yet),
+                       [&](const RivalThreads& one) { return !started_.contains(one); });
+  KF_TRY_VOID(start(not_yet));
+  for (const auto& [rival, threads] : once_more) {
+    KF_TRY(alone[rival], check_rival(*rival, threads));
   }
+  started_.clear();
   for (const Rival& rival : rivals_) {
     CheckedRival& first = checked[&rival];
     if (!first.process) {
