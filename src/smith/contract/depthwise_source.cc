@@ -211,17 +211,7 @@ void work(const Tensors& t, const float* prepared, float* scratch) {{
                       staged ? "staged" : fmt::format("t.{} + batch * {}", conv.x, product(conv.input)));
   if (schedule.stream)
     text += "  _mm_sfence();  // streaming stores are weakly ordered: each thread makes its own visible\n";
-  text += fmt::format(R"(  (void)prepared;
-}}
-
-void run(const Tensors& t, const float* prepared, float* scratch) {{
-#pragma omp parallel num_threads(kThreads)
-  work(t, prepared, scratch);
-}}
-
-}}  // namespace {}
-)",
-                      c.name);
+  text += "  (void)prepared;\n}\n" + end_of_code(c.name);
   code.definitions = std::move(text);
   code.story = fmt::format("{}: depthwise, {}, {} thread{}", c.name,
                            staged ? "planes copied with their padding" : "planes read in place",

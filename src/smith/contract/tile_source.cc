@@ -95,6 +95,18 @@ std::string indented(const std::string& text, const std::string& indent) {
   return out;
 }
 
+std::string end_of_code(const std::string& name) {
+  return fmt::format(R"(
+void run(const Tensors& t, const float* prepared, float* scratch) {{
+#pragma omp parallel num_threads(kThreads)
+  work(t, prepared, scratch);
+}}
+
+}}  // namespace {}
+)",
+                     name);
+}
+
 std::string tensors_struct(const std::vector<Tensor>& tensors) {
   std::string text = "struct Tensors {\n";
   for (const Tensor& tensor : tensors) text += fmt::format("  {} {};\n", tensor.type, tensor.name);

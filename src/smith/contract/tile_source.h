@@ -48,6 +48,9 @@ std::string tensors_struct(const std::vector<Tensor>& tensors);
 std::string tensor_aliases(const std::vector<Tensor>& tensors, const std::string& text_that_uses_them,
                            const std::string& indent);
 
+// run(t, prepared, scratch), which is work() with a team of its own, and the end of the namespace.
+std::string end_of_code(const std::string& name);
+
 // Lines of a text, each behind the indent; empty lines stay empty.
 std::string indented(const std::string& text, const std::string& indent);
 

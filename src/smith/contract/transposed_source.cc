@@ -269,18 +269,7 @@ void prepare(const Tensors& t, float* prepared) {
                     shared, staged, output_rows, std::max<long>(1, ceil_div(output_rows, 8L * s.threads)));
   if (s.stream)
     text += "  _mm_sfence();  // streaming stores are weakly ordered: each thread makes its own visible\n";
-  text += fmt::format(R"(  (void)prepared;
-  (void)scratch;
-}}
-
-void run(const Tensors& t, const float* prepared, float* scratch) {{
-#pragma omp parallel num_threads(kThreads)
-  work(t, prepared, scratch);
-}}
-
-}}  // namespace {}
-)",
-                      c.name);
+  text += "  (void)prepared;\n  (void)scratch;\n}\n" + end_of_code(c.name);
   code.definitions = std::move(text);
   code.story = fmt::format("{}: transposed by phases, tile {}x{}, {} threads", c.name, rows.tall, s.tile_n(),
                            s.threads);

@@ -314,15 +314,7 @@ void work(const Tensors& t, const float* prepared, float* scratch) {{
 }}
 )",
                         own, staged);
-  text += fmt::format(R"(
-void run(const Tensors& t, const float* prepared, float* scratch) {{
-#pragma omp parallel num_threads(kThreads)
-  work(t, prepared, scratch);
-}}
-
-}}  // namespace {}
-)",
-                      c.name);
+  text += end_of_code(c.name);
   code.definitions = std::move(text);
   code.story =
       fmt::format("{}: Winograd's F(2 x 2, 3 x 3), tile {}x{}, blocks of {} tiles and {} filters, {} threads",
