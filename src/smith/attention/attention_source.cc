@@ -146,13 +146,13 @@ inline float weigh(const Tensors& t, long batch, long query, long first, long co
   Vec added = set<Vec>(0.0f);
   float rest = 0;
   for (column = 0; column + kLanes <= count; column += kLanes) {
-    const Vec w = exp_of(load<Vec>(sums + column) - shift);
+    const Vec w = exp_low(load<Vec>(sums + column) - shift);
     store(sums + column, w);
     added += w;
   }
-  for (; column < count; ++column) rest += sums[column] = exp_of(sums[column] - shift);
+  for (; column < count; ++column) rest += sums[column] = exp_low(sums[column] - shift);
   for (int l = 0; l < kLanes; ++l) rest += added[l];
-  const float shrink = largest == most ? 1.0f : exp_of(largest - shift);
+  const float shrink = largest == most ? 1.0f : exp_low(largest - shift);
   total = total * shrink + rest;
   largest = most;
   return shrink;
@@ -267,7 +267,7 @@ std::string score_function(const TakenAttention& taken, std::set<std::string>& u
 std::string attention_source(const TakenAttention& taken, const AttentionSchedule& schedule,
                              std::set<std::string>& used) {
   const Attention& a = taken.attention;
-  used.insert({"vectors", "maximum", "exp"});
+  used.insert({"vectors", "maximum", "exp_low"});
   std::string text =
       fmt::format("// {}\nnamespace {}_attention {{\nnamespace {{\n", story_of(taken, schedule), a.tensor);
   text += "\nstruct Tensors {\n";

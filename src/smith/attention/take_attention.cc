@@ -73,12 +73,13 @@ class Finder {
     if (!sums || sums->combine != Combine::kSum || sums->reduced.size() != 1 ||
         sums->body->name != exponential->name || !at(sums->body, joined(*sums)))
       return {};
-    // exp = exp(score - largest)
+    // exp = exp(min(score - largest, 0))
     const Stage* exps = only_reader(exponential->name, {writer_.at(sum->name), left_at});
     if (!exps || exps->combine != Combine::kNone || exps->body->op != Op::kExp ||
-        exps->body->args[0]->op != Op::kSub)
+        exps->body->args[0]->op != Op::kMin || exps->body->args[0]->args[0]->op != Op::kSub)
       return {};
-    const Expr score = exps->body->args[0]->args[0], largest = exps->body->args[0]->args[1];
+    const Expr difference = exps->body->args[0]->args[0];
+    const Expr score = difference->args[0], largest = difference->args[1];
     if (!at(largest, without_last(exps->dims))) return {};
     const std::size_t exps_at = writer_.at(exponential->name);
     const Stage* most = only_reader(largest->name, {exps_at});

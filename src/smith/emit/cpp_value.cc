@@ -1,5 +1,6 @@
 // One expression as C++: for a single element, or for all lanes of a vector at once; what has no vector form
 // is computed lane by lane.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -226,6 +227,13 @@ class Writer {
             false};
   }
 
+  // The exponential of what is cut far below its overflow is cheaper.
+  static bool is_low(const Expr& e) {
+    if (e->op != Op::kMin || e->type != Type::kFloat) return false;
+    return std::ranges::any_of(e->args,
+                               [](const Expr& a) { return a->op == Op::kNumber && a->number <= 60; });
+  }
+
   Part call(std::string_view format, const std::vector<Part>& parts) {
     std::string text(format);
     bool all = true;
@@ -321,7 +329,9 @@ class Writer {
     }
     const Part a = value(e->args[0]);
     if (e->type == Type::kDouble || e->type == Type::kInt) return call(double_spelling(e->op), {a});
-    const Spelling spelling = spelling_of(e->op);
+    const Spelling spelling = e->op == Op::kExp && is_low(e->args[0])
+                                  ? Spelling{"exp_low({0})", "exp_low", true}
+                                  : spelling_of(e->op);
     KF_CHECK(!spelling.text.empty(), "no spelling of {}", name_of(e->op));
     if (!spelling.lanes && !a.uniform) return one_by_one(e);
     need(spelling.piece);

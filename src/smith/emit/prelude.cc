@@ -83,19 +83,36 @@ template <class How, int U> struct Partial {
   }
 };
 )"},
-      {"maximum", {"vectors"}, R"(
-// The larger and the smaller; NaN wins. The choice is one instruction and gives b where either is NaN; where a
-// is, all bits are set: that is a NaN too.
+      {"upper", {"vectors"}, R"(
+// The larger and the smaller as one instruction gives them: b where either is NaN.
+SMITH_INLINE float upper(float a, float b) { return a > b ? a : b; }
+SMITH_INLINE float lower(float a, float b) { return a < b ? a : b; }
+#if defined(__AVX512F__)
+SMITH_INLINE Vec upper(Vec a, Vec b) { return (Vec)_mm512_max_ps((__m512)a, (__m512)b); }
+SMITH_INLINE Vec lower(Vec a, Vec b) { return (Vec)_mm512_min_ps((__m512)a, (__m512)b); }
+#elif defined(__AVX__)
+SMITH_INLINE Vec upper(Vec a, Vec b) { return (Vec)_mm256_max_ps((__m256)a, (__m256)b); }
+SMITH_INLINE Vec lower(Vec a, Vec b) { return (Vec)_mm256_min_ps((__m256)a, (__m256)b); }
+#elif defined(__SSE__)
+SMITH_INLINE Vec upper(Vec a, Vec b) { return (Vec)_mm_max_ps((__m128)a, (__m128)b); }
+SMITH_INLINE Vec lower(Vec a, Vec b) { return (Vec)_mm_min_ps((__m128)a, (__m128)b); }
+#else
+SMITH_INLINE Vec upper(Vec a, Vec b) { return a > b ? a : b; }
+SMITH_INLINE Vec lower(Vec a, Vec b) { return a < b ? a : b; }
+#endif
+)"},
+      {"maximum", {"upper"}, R"(
+// The larger and the smaller; NaN wins: where a is one, all bits are set, and that is a NaN too.
 template <class F> SMITH_INLINE F nan_of(F a, F x) {
   if constexpr (sizeof(F) == 4) return a != a ? a : x; else return __builtin_bit_cast(F, __builtin_bit_cast(Int<F>, x) | (a != a));
 }
-template <class F> SMITH_INLINE F maximum(F a, F b) { return nan_of(a, pick(a > b, a, b)); }
-template <class F> SMITH_INLINE F minimum(F a, F b) { return nan_of(a, pick(a < b, a, b)); }
+template <class F> SMITH_INLINE F maximum(F a, F b) { return nan_of(a, upper(a, b)); }
+template <class F> SMITH_INLINE F minimum(F a, F b) { return nan_of(a, lower(a, b)); }
 )"},
-      {"at_least", {"vectors"}, R"(
-// The larger of x and a number that is not NaN: one instruction, and a NaN in x stays.
-template <class F> SMITH_INLINE F at_least(F x, float low) { return pick(set<F>(low) > x, set<F>(low), x); }
-template <class F> SMITH_INLINE F at_most(F x, float high) { return pick(set<F>(high) < x, set<F>(high), x); }
+      {"at_least", {"upper"}, R"(
+// x and a limit that is not NaN; a NaN in x stays.
+template <class F> SMITH_INLINE F at_least(F x, float low) { return upper(set<F>(low), x); }
+template <class F> SMITH_INLINE F at_most(F x, float high) { return lower(set<F>(high), x); }
 )"},
       {"each", {"vectors"}, R"(
 // Lanes one by one, for what has no vector form: fn(lane number).
@@ -326,15 +343,17 @@ SMITH_INLINE Vec sqrt_of(Vec x) {
 )"},
       {"magnitude", {"vectors"}, R"(
 template <class F> SMITH_INLINE F magnitude(F x) { return __builtin_bit_cast(F, __builtin_bit_cast(Int<F>, x) & 0x7fffffff); }
+template <class F> SMITH_INLINE F below_zero(F x) { return __builtin_bit_cast(F, __builtin_bit_cast(Int<F>, x) | int(0x80000000)); }  // -|x|
 template <class F> SMITH_INLINE F with_sign_of(F x, F sign) {
   return __builtin_bit_cast(F, __builtin_bit_cast(Int<F>, x) | (__builtin_bit_cast(Int<F>, sign) & int(0x80000000)));
 }
 )"},
       {"exp_parts", {"vectors", "at_least"}, R"(
-// exp(x + tail) = 2^n (1 + m): n whole, m = expm1 of what is left, |rest| < 0.35.
-template <class F> struct ExpParts { Int<F> n; F m; };
-template <class F, class... Tail> SMITH_INLINE ExpParts<F> exp_parts(F x, Tail... tail) {
-  const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to whole numbers
+// exp(x + tail) = 2^n (1 + m): n whole, m = expm1 of what is left, |rest| < 0.35. The low bits of `biased` are
+// n + kBias, ready to become the exponent of a float.
+template <class F> struct ExpParts { Int<F> biased; F m; };
+template <int kBias, class F, class... Tail> SMITH_INLINE ExpParts<F> exp_parts(F x, Tail... tail) {
+  const float magic = 12582912.0f + kBias;  // 1.5 * 2^23: adding it rounds to whole numbers
   const F shifted = x * 1.44269504f + magic;
   const F whole = shifted - magic;
   const F r = (((x - whole * 0.693359375f) + whole * 2.12194440e-4f) + ... + tail);
@@ -342,34 +361,37 @@ template <class F, class... Tail> SMITH_INLINE ExpParts<F> exp_parts(F x, Tail..
   p = p * r + 4.1666202284e-2f;
   p = p * r + 1.6666517711e-1f;
   p = p * r + 5.0000000963e-1f;
-  return {__builtin_bit_cast(Int<F>, shifted) - 0x4b400000, p * (r * r) + r};
+  return {__builtin_bit_cast(Int<F>, shifted), p * (r * r) + r};
 }
-template <class F> SMITH_INLINE F power_of_two(Int<F> n) { return __builtin_bit_cast(F, (n + 127) << 23); }
-// In two steps, so that results down to the smallest denormal are right.
-template <class F> SMITH_INLINE F scaled(F x, Int<F> n) {
-  const Int<F> half = n >> 1;
-  return x * power_of_two<F>(half) * power_of_two<F>(n - half);
+template <class F> SMITH_INLINE F power_of_two(Int<F> biased) { return __builtin_bit_cast(F, biased << 23); }
+)"},
+      {"scaled", {"exp_parts"}, R"(
+// 2^n (y m + y) for parts of bias 254: in two steps, so that results from the smallest denormal to the largest
+// number are right.
+template <class F> SMITH_INLINE F scaled(ExpParts<F> e, F y) {
+  const Int<F> half = e.biased >> 1;
+  const F first = power_of_two<F>(half) * y;
+  return (first * e.m + first) * power_of_two<F>(e.biased - half);
 }
 )"},
-      {"exp_down", {"exp_parts"}, R"(
-// exp(-a) for a >= 0. The last step alone may give a denormal.
-template <class F> SMITH_INLINE F exp_down(F a) {
-  const ExpParts<F> e = exp_parts<F>(-at_most(a, 104.5f));
-  return (e.m + 1.0f) * power_of_two<F>(e.n + 24) * 5.9604644775390625e-8f;  // 2^-24
+      {"exp_low", {"exp_parts"}, R"(
+// exp(x) for x <= 60. The last step alone may give a denormal.
+template <class F> SMITH_INLINE F exp_low(F x) {
+  const ExpParts<F> e = exp_parts<127 + 24>(at_least(x, -104.5f));  // 0 beyond
+  const F scale = power_of_two<F>(e.biased);
+  return (scale * e.m + scale) * 5.9604644775390625e-8f;  // 2^-24
 }
 )"},
-      {"exp", {"exp_parts"}, R"(
+      {"exp", {"scaled"}, R"(
 template <class F> SMITH_INLINE F exp_of(F x) {
   const F cut = at_most(at_least(x, -104.5f), 89.0f);  // 0 and infinity beyond
-  const ExpParts<F> e = exp_parts<F>(cut);
-  return scaled<F>(e.m + 1.0f, e.n);
+  return scaled(exp_parts<254>(cut), set<F>(1.0f));
 }
 )"},
       {"expm1", {"exp_parts", "magnitude"}, R"(
 template <class F> SMITH_INLINE F expm1_of(F x) {
-  const F cut = at_most(at_least(x, -30.0f), 89.0f);
-  const ExpParts<F> e = exp_parts<F>(cut);
-  const F half = power_of_two<F>(e.n - 1);  // 2^127 at most
+  const ExpParts<F> e = exp_parts<126>(at_most(at_least(x, -30.0f), 89.0f));
+  const F half = power_of_two<F>(e.biased);  // of 2^n: 2^127 at most
   const F y = (half * e.m + (half - 0.5f)) * 2.0f;
   return pick(magnitude(x) < 1e-30f, x, y);
 }
@@ -413,28 +435,28 @@ template <class F> SMITH_INLINE F log1p_of(F x) {
       {"tanh", {"exp_parts", "magnitude"}, R"(
 // m / (m + 2) with m = exp(2 |x|) - 1.
 template <class F> SMITH_INLINE F tanh_of(F x) {
-  const ExpParts<F> e = exp_parts<F>(at_most(magnitude(x), 10.0f) * 2.0f);
-  const F scale = power_of_two<F>(e.n), m = scale * e.m + (scale - 1.0f);
+  const ExpParts<F> e = exp_parts<127>(at_most(magnitude(x), 10.0f) * 2.0f);
+  const F scale = power_of_two<F>(e.biased), m = scale * e.m + (scale - 1.0f);
   return with_sign_of(m / (m + 2.0f), x);
 }
 )"},
-      {"sigmoid", {"exp_down", "magnitude"}, R"(
+      {"sigmoid", {"exp_low", "magnitude"}, R"(
 template <class F> SMITH_INLINE F sigmoid_of(F x) {
-  const F e = exp_down(magnitude(x));
+  const F e = exp_low(below_zero(x));
   return pick(x >= 0.0f, set<F>(1.0f), e) / (e + 1.0f);
 }
 )"},
-      {"softplus", {"exp_down", "magnitude"}, R"(
+      {"softplus", {"exp_low", "magnitude", "upper"}, R"(
 // max(x, 0) + log(1 + e), e = exp(-|x|): between 0 and 1 the logarithm is e times a quotient.
 template <class F> SMITH_INLINE F softplus_of(F x) {
-  const F e = exp_down(magnitude(x));
+  const F e = exp_low(below_zero(x));
   F p = e * 3.417285553e-3f + 2.381576446e-1f;
   p = p * e + 1.066218669f;
   p = p * e + 1.0f;
   F q = e * 7.528733077e-2f + 6.879365072e-1f;
   q = q * e + 1.566218538f;
   q = q * e + 1.0f;
-  return pick(x > 0.0f, x, set<F>(0.0f)) + e * (p / q);
+  return upper(x, set<F>(0.0f)) + e * (p / q);
 }
 )"},
       {"erf_small", {"vectors"}, R"(
@@ -450,7 +472,7 @@ template <class F> SMITH_INLINE F erf_small(F x) {
   return p * x;
 }
 )"},
-      {"erfc", {"exp_parts", "magnitude", "erf_small"}, R"(
+      {"erfc", {"scaled", "magnitude", "erf_small"}, R"(
 // exp(-a^2) times a polynomial in (a - 2) / (a + 2), for a = |x|; a^2 is taken exactly, in two parts.
 template <class F> SMITH_INLINE F erfc_of(F x) {
   const F a = at_most(magnitude(x), 10.1f);
@@ -467,13 +489,13 @@ template <class F> SMITH_INLINE F erfc_of(F x) {
   p = p * q - 9.27638161e-2f;
   p = p * q + 1.27697838f;
   const F high = __builtin_bit_cast(F, __builtin_bit_cast(Int<F>, a) & int(0xfffff000));
-  const ExpParts<F> e = exp_parts<F>(-high * high, (high - a) * (high + a));
-  const F y = scaled<F>((e.m + 1.0f) * (p / (a * 2.0f + 1.0f)), e.n);
+  const ExpParts<F> e = exp_parts<254>(-high * high, (high - a) * (high + a));
+  const F y = scaled(e, p / (a * 2.0f + 1.0f));
   const F far = pick(x < 0.0f, 2.0f - y, y);
   return pick(x != x, x, pick(a < 0.5f, 1.0f - erf_small(x), far));
 }
 )"},
-      {"normal_cdf", {"exp_down", "magnitude"}, R"(
+      {"normal_cdf", {"exp_low", "magnitude"}, R"(
 // Of the normal distribution: below zero exp(-x^2 / 2) times a quotient without cancellation, so that tails
 // keep their digits; above, one less that.
 template <class F> SMITH_INLINE F normal_cdf(F x) {
@@ -487,7 +509,7 @@ template <class F> SMITH_INLINE F normal_cdf(F x) {
   q = q * a + 1.203124146f;
   q = q * a + 1.674878242f;
   q = q * a + 1.0f;
-  const F tail = exp_down(a * a * 0.5f) * (p / q);
+  const F tail = exp_low(a * a * -0.5f) * (p / q);
   return pick(x < 0.0f, tail, 1.0f - tail);
 }
 )"},

@@ -6,6 +6,13 @@
 namespace kforge::smith {
 namespace {
 
+// exp(x - largest). The difference is never above 0; saying so spares the exponential its care for large
+// ones.
+Expr exp_below(const Expr& x, const Expr& largest) {
+  const Expr difference = sub(x, largest);
+  return unary(Op::kExp, binary(Op::kMin, difference, num(0, difference)));
+}
+
 void softmax(Lowering& l) {
   const Value input = l.input(0);
   const auto axis = static_cast<std::size_t>(normal_axis(l.node().int_attr("axis", -1), input.rank()));
@@ -15,12 +22,13 @@ void softmax(Lowering& l) {
       l, Combine::kMax, x, axes, [](const Expr& e, const Position&) { return e; }, out_name(l) + "_largest");
   auto shifted = [=](const Position& p) { return sub(x.at(p), largest.at(axes.keep(p))); };
   if (l.node().op == "Softmax") {
-    const Value e = l.materialize(Value{x.dtype,
-                                        x.shape,
-                                        [=](const Position& p) { return unary(Op::kExp, shifted(p)); },
-                                        {},
-                                        x.cost + 15},
-                                  out_name(l) + "_exp");
+    const Value e =
+        l.materialize(Value{x.dtype,
+                            x.shape,
+                            [=](const Position& p) { return exp_below(x.at(p), largest.at(axes.keep(p))); },
+                            {},
+                            x.cost + 15},
+                      out_name(l) + "_exp");
     const Value sum = reduce_value(
         l, Combine::kSum, e, axes, [](const Expr& v, const Position&) { return v; }, out_name(l) + "_sum");
     const Value scale =
@@ -34,8 +42,7 @@ void softmax(Lowering& l) {
   }
   const Value sum = reduce_value(
       l, Combine::kSum, x, axes,
-      [&](const Expr& v, const Position& k) { return unary(Op::kExp, sub(v, largest.at(k))); },
-      out_name(l) + "_sum");
+      [&](const Expr& v, const Position& k) { return exp_below(v, largest.at(k)); }, out_name(l) + "_sum");
   const Value log_sum = l.materialize(
       Value{x.dtype, axes.kept, [=](const Position& k) { return unary(Op::kLog, sum.at(k)); }, {}, 16},
       out_name(l) + "_log");
@@ -107,8 +114,7 @@ void cross_entropy(Lowering& l) {
       l, Combine::kMax, x, axes, [](const Expr& e, const Position&) { return e; }, out_name(l) + "_largest");
   const Value sum = reduce_value(
       l, Combine::kSum, x, axes,
-      [&](const Expr& v, const Position& k) { return unary(Op::kExp, sub(v, largest.at(k))); },
-      out_name(l) + "_sum");
+      [&](const Expr& v, const Position& k) { return exp_below(v, largest.at(k)); }, out_name(l) + "_sum");
   const Value log_sum = l.materialize(
       Value{x.dtype, axes.kept, [=](const Position& k) { return unary(Op::kLog, sum.at(k)); }, {}, 16},
       out_name(l) + "_log");

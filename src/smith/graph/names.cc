@@ -25,13 +25,13 @@ constexpr auto kTaken = std::to_array<std::string_view>(
      // the prelude
      "ExpParts", "F", "I", "IVec", "Int", "L", "Lane", "Larger", "Mask", "Of", "Partial", "Plus", "Smaller",
      "T", "Tensors", "Times", "U", "UVec", "Vec", "VecAt", "along", "at_least", "at_most", "backward", "body",
-     "ceil_of", "each", "each_mask", "erf_of", "erf_small", "erfc_of", "exp_down", "exp_of", "exp_parts",
-     "normal_cdf", "expm1_of", "floor_mod", "floor_of", "int_power", "lane", "load", "load_bf16", "load_f16",
-     "load_int", "load_mask", "log1p_of", "log_of", "magnitude", "maximum", "minimum", "of", "pick",
-     "positions", "power_of_two", "prefix", "result", "round_of", "scaled", "set", "sigmoid_of",
-     "softplus_of", "sqrt_of", "store", "mirrored", "one_up", "turn", "turned", "store_bf16", "store_f16",
-     "store_mask", "stream", "stream_end", "strided", "take", "tanh_of", "to_bf16", "to_float", "u", "whole",
-     "with_sign_of"});
+     "ceil_of", "each", "each_mask", "erf_of", "erf_small", "erfc_of", "exp_low", "exp_of", "exp_parts",
+     "below_zero", "lower", "normal_cdf", "upper", "expm1_of", "floor_mod", "floor_of", "int_power", "lane",
+     "load", "load_bf16", "load_f16", "load_int", "load_mask", "log1p_of", "log_of", "magnitude", "maximum",
+     "minimum", "of", "pick", "positions", "power_of_two", "prefix", "result", "round_of", "scaled", "set",
+     "sigmoid_of", "softplus_of", "sqrt_of", "store", "mirrored", "one_up", "turn", "turned", "store_bf16",
+     "store_f16", "store_mask", "stream", "stream_end", "strided", "take", "tanh_of", "to_bf16", "to_float",
+     "u", "whole", "with_sign_of"});
 
 }  // namespace
 

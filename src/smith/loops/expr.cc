@@ -436,6 +436,11 @@ double cost_of(const Expr& e) {
   visit(e, [&](const ExprNode& node) { cost += row_of(node.op).cost; });
   return cost;
 }
+bool has_function(const Expr& e) {
+  bool found = false;
+  visit(e, [&](const ExprNode& node) { found |= row_of(node.op).cost > 10; });
+  return found;
+}
 
 std::string print(const Expr& e) {
   switch (e->op) {

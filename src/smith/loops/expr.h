@@ -143,6 +143,8 @@ Expr substitute(const Expr& e, const std::map<std::string, Expr>& variables);
 
 // Rough cost of evaluating once, in units of an addition; loads count 1.
 double cost_of(const Expr& e);
+// exp, tanh, sin ... occurs: what takes many instructions.
+bool has_function(const Expr& e);
 std::string print(const Expr& e);
 
 }  // namespace kforge::smith

@@ -416,11 +416,22 @@ class Planner {
     return true;
   }
 
+  // Stores past the caches do not overlap with arithmetic: behind an exponential, plain ones are faster
+  // though they read the lines first.
+  bool stored_after_a_function(const std::string& name) const {
+    bool found = false;
+    visit(nest_.root, [&](const StmtNode& n) {
+      found |= n.kind == Kind::kStore && n.tensor == name && has_function(n.value);
+    });
+    return found;
+  }
+
   void stream_outputs() {
     const std::size_t last = machine_.last_level_bytes();
     for (const auto& [name, tensor] : program_.tensors) {
       const std::size_t bytes = static_cast<std::size_t>(element_count(tensor.shape)) * size_of(tensor.dtype);
       if (tensor.where != Where::kOutput || bytes < std::max<std::size_t>(last, 8 << 20)) continue;
+      if (stored_after_a_function(name)) continue;
       if (attempt({"stream", {name}}))
         because(fmt::format(
             "{} is larger than the last cache and nobody reads it soon: stored past the caches", name));

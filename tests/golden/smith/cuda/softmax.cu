@@ -3,6 +3,7 @@
 // y_rows: 16 rows, a workgroup each, 128 threads each, combined through 1024 bytes of shared memory
 
 static __device__ __forceinline__ float larger(float a, float b) { return b > a || b != b ? b : a; }  // NaN wins
+static __device__ __forceinline__ float smaller(float a, float b) { return b < a || b != b ? b : a; }  // NaN wins
 
 // y_rows: 16 rows, a workgroup each, 128 threads each, combined through 1024 bytes of shared memory
 extern "C" __global__ void __launch_bounds__(128)
@@ -30,7 +31,7 @@ y_rows(const float* __restrict__ x, float* __restrict__ y) {
   y_largest = whole2_;
   float y_sum_part3 = 0.0f;
   for (int i_3 = lane_; i_3 < 128; i_3 += 128) {
-    y_exp[i_3] = exp(x[i * 128 + i_3] - y_largest);
+    y_exp[i_3] = exp(smaller(x[i * 128 + i_3] - y_largest, 0.0f));
     y_sum_part3 = y_sum_part3 + y_exp[i_3];
   }
   scratch_[lane_] = y_sum_part3;

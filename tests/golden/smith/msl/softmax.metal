@@ -5,6 +5,7 @@
 using namespace metal;
 
 static inline float larger(float a, float b) { return b > a || b != b ? b : a; }  // NaN wins
+static inline float smaller(float a, float b) { return b < a || b != b ? b : a; }  // NaN wins
 
 // y_rows: 16 rows, a workgroup each, 128 threads each, combined through 1024 bytes of shared memory
 kernel void y_rows(device const float* x [[buffer(0)]], device float* y [[buffer(1)]], uint3 thread_ [[thread_position_in_threadgroup]],
@@ -32,7 +33,7 @@ kernel void y_rows(device const float* x [[buffer(0)]], device float* y [[buffer
   y_largest = whole2_;
   float y_sum_part3 = 0.0f;
   for (int i_3 = lane_; i_3 < 128; i_3 += 128) {
-    y_exp[i_3] = precise::exp(x[i * 128 + i_3] - y_largest);
+    y_exp[i_3] = precise::exp(smaller(x[i * 128 + i_3] - y_largest, 0.0f));
     y_sum_part3 = y_sum_part3 + y_exp[i_3];
   }
   scratch_[lane_] = y_sum_part3;
