@@ -39,7 +39,7 @@ std::string b_panel(const Contraction& c, const ContractionSchedule& s, const St
 
 // b is a plain matrix whose rows (along n) can be fetched ahead of the packing.
 bool fetches_ahead(const Contraction& c, const ContractionSchedule& s) {
-  return s.b == Packing::kBlock && c.b.element.empty() && c.b.dtype == DType::kFloat32 &&
+  return s.b == Packing::kBlock && c.run == 0 && c.b.element.empty() && c.b.dtype == DType::kFloat32 &&
          is_linear(c.b.side) && linear_stride(c.b.side) == 1 && depth_is_linear(c.b);
 }
 
@@ -158,7 +158,9 @@ void multiply_block(const Tensors& t, long batch, long first_panel, long last_pa
   const std::string row_loop = "for (long panel = first_panel; panel < last_panel; ++panel) {\n";
   const std::string column_names =
       fmt::format("const long column = panel_column(column_panel);\n{}const float* const b = {};\n",
-                  s.b == Packing::kBlock ? "pack_b_panel(t, batch, column_panel, k0, depth, b_block);\n" : "",
+                  s.b != Packing::kBlock ? ""
+                  : staging              ? "pack_b_panel(staged, column_panel, k0, depth, b_block);\n"
+                                         : "pack_b_panel(t, batch, column_panel, k0, depth, b_block);\n",
                   b_panel(c, s, staging));
   const std::string row_names = fmt::format(
       "const long row = panel_row(panel);\nconst int rows = panel_rows(panel);\nconst float* const a = {};\n",

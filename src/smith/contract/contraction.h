@@ -59,6 +59,8 @@ struct Contraction {
   // Columns lie in runs of this length that are contiguous in b (an output row of a convolution); panels do
   // not cross them. 0: all n.
   long run = 0;
+  bool scattered = false;  // taps of the image that share no lines: it is read with a stride
+  bool phases = false;     // of a transposed convolution: b is read in place, whatever else would be possible
   std::vector<Tensor> tensors;
   Finish finish;
   bool stream_ok = true;  // the result may be stored past the caches

@@ -13,6 +13,8 @@ long lines(long floats) { return ceil_div(floats, 16) * 16; }  // whole cache li
 
 // Panels of b that are read again for each panel of rows: what L1 and a part of L2 hold.
 constexpr long kNearFloats = 12288;
+// A tiny k: more of L2, for the sake of a result that is written along its rows.
+constexpr long kNearTinyFloats = 65536;
 // The same for copies of an image, whose rows are read where they lie: what L2 holds besides. A short k makes
 // writing the result what matters, and row by row it is written in order.
 constexpr long kNearStagedFloats = 98304, kShortDepth = 512;
@@ -48,7 +50,8 @@ ContractionPlan plan_of(const Contraction& c, const ContractionSchedule& s, cons
   }
   const bool near = staging ? c.k <= kShortDepth && staging->floats * p.block_column_panels <=
                                                         kNearStagedFloats * p.column_panels
-                            : p.block_column_panels * s.tile_n() * c.k <= kNearFloats;
+                            : p.block_column_panels * s.tile_n() * c.k <=
+                                  (c.k <= kTinyDepth ? kNearTinyFloats : kNearFloats);
   p.rows_outer = !p.split_depth && s.splits == 1 && s.b != Packing::kBlock && near;
   if (staging) {
     p.staged = lines(staging->floats);
@@ -147,7 +150,7 @@ inline bool is_edge(long panel) { return panel == kColumnPanels - 1; }
               ? "inline long panel_columns(long panel) { return is_edge(panel) ? kEdge : kTileN; }\n"
               : "inline long panel_columns(long) { return kTileN; }\n";
   text += operand_functions(c);
-  if (s.b == Packing::kInPlace && !depth_is_linear(c.b))
+  if ((s.b == Packing::kInPlace || c.run > 0) && !depth_is_linear(c.b))
     text += R"(
 // Where b lies for each step of k, relative to its first.
 struct DepthOffsets {

@@ -112,15 +112,16 @@ Result<> check(const ContractionSchedule& s, const Contraction& c) {
     return fail("operand b does not lie along n: it must be packed");
   if (s.a == Packing::kInPlace && !(is_linear(c.a.side) && depth_is_linear(c.a)))
     return fail("operand a is not a plain matrix: it must be packed");
-  if (s.b != Packing::kInPlace && c.run > 0 && c.run != c.n)
-    return fail("columns in runs are read in place only");
-  if (s.stream && (!c.stream_ok || c.run_length() % s.lanes != 0))
+  if (s.b != Packing::kInPlace && c.phases) return fail("phases are read in place only");
+  if (s.b != Packing::kInPlace && s.b != Packing::kBlock && c.run > 0)
+    return fail("columns of an image are read in place, or packed just before their use");
+  if (s.stream && (!c.stream_ok || (s.b == Packing::kInPlace ? c.run_length() : c.n) % s.lanes != 0))
     return fail("streaming stores need rows of the result that begin aligned");
   if (s.splits > 1) {
     const long slices = (c.k + s.block_k - 1) / s.block_k, each = (slices + s.splits - 1) / s.splits;
     if ((s.splits - 1) * each >= slices)
       return fail("{} slices of k cannot be shared out in {} parts", slices, s.splits);
-    if (c.run > 0 && c.run != c.n) return fail("k is split only where columns lie in one run");
+    if (c.run > 0) return fail("k is not split for images");
     if (s.arithmetic != Arithmetic::kFp32) return fail("{} does not split k", name_of(s.arithmetic));
   }
   if (s.arithmetic != Arithmetic::kFp32) {

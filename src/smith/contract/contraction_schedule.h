@@ -55,6 +55,9 @@ Result<ContractionSchedule> contraction_schedule_from_json(std::string_view json
 // Fits the contraction and could be emitted; an Error says which field does not and why.
 Result<> check(const ContractionSchedule& schedule, const Contraction& contraction);
 
+// Steps of k up to which writing the result takes a good part of the time.
+constexpr long kTinyDepth = 128;
+
 // From caches, vector width and shape alone. `precision` is the policy: which arithmetic it allows.
 ContractionSchedule first_schedule(const Contraction& contraction, const Machine& machine, int threads,
                                    std::string_view precision = "fp32");

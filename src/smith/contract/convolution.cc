@@ -114,10 +114,12 @@ Contraction Convolution::contraction() const {
     c.b.depth_offset = std::string("i");
     c.run = (output.back() + strides.back() - 1) / strides.back();  // columns of one phase
     c.n = c.n / output.back() * c.run;
+    c.phases = true;
     c.stream_ok = stream_ok && output.back() % 16 == 0;
     return c;
   }
   const StagedImage image = image_of(*this);
+  c.scattered = image.phases > 1;
   const std::vector<long> out = three(output, 1), taps = three(kernel, 1), step = three(strides, 1),
                           dilation = three(dilations, 1);
   c.b.side = {{out[0], step[0] * image.plane}, {out[1], step[1] * image.row}, {out[2], 1}};
@@ -143,7 +145,6 @@ ContractionSchedule first_schedule(const Convolution& c, const Machine& machine,
                                    std::string_view precision) {
   const Contraction shape = c.contraction();
   ContractionSchedule s = first_schedule(shape, machine, threads, precision);
-  if (shape.run > 0) s.b = Packing::kInPlace;
   if (is_depthwise(c)) {
     const double bytes = 4.0 * static_cast<double>(shape.batch * shape.m * shape.n);
     s.stream = c.stream_ok && bytes > 0.5 * static_cast<double>(machine.last_level_bytes());

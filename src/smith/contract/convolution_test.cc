@@ -101,6 +101,7 @@ const std::vector<std::pair<std::string, Window>> kWindows = {
     {"stride 4 kernel 7", {{31, 33}, {7, 7}, {4, 4}, {1, 1}, {3, 2}, {3, 2}, {2, 3}}},
     {"stride over kernel", {{6, 9}, {2, 1}, {3, 3}, {1, 1}, {0, 0}, {0, 0}, {0, 2}}},
     {"3d", {{4, 5, 9}, {3, 2, 3}, {1, 1, 1}, {1, 1, 1}, {1, 0, 1}, {1, 0, 1}, {0, 0, 0}}},
+    {"3d, rows of two", {{5, 7, 4}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}}},
     {"3d strides", {{5, 6, 11}, {3, 3, 3}, {2, 1, 2}, {1, 2, 1}, {1, 2, 1}, {1, 2, 1}, {1, 0, 1}}},
 };
 
@@ -112,6 +113,29 @@ TEST(Convolution, EveryWindow) {
       add(cases, c, first_schedule(c, small_machine(), 2), label);
     }
   EXPECT_EQ(cases.run(), "");
+}
+
+// Panels take columns from the end of one row of the image and the start of the next, or from several short
+// ones.
+TEST(Convolution, PackedPanelsCrossRows) {
+  CompiledCases cases;
+  for (const auto& [label, window] : kWindows)
+    for (const long groups : {1, 2}) {
+      const Convolution c = convolution(3, groups, 3, 7, window, false);
+      if (c.contraction().run == 0) continue;
+      ContractionSchedule s = first_schedule(c, small_machine(), 2);
+      s.b = Packing::kBlock;
+      s.rows = 6, s.vectors = 2;
+      add(cases, c, s, fmt::format("{} groups {}", label, groups));
+      s.block_k = 8, s.block_m = 6, s.block_n = 48;
+      add(cases, c, s, fmt::format("{} groups {}, k in slices", label, groups));
+    }
+  EXPECT_EQ(cases.run(), "");
+  const Convolution transposed = convolution(1, 1, 3, 7, kWindows[6].second, true);
+  ContractionSchedule s = first_schedule(transposed, small_machine(), 2);
+  EXPECT_EQ(s.b, Packing::kInPlace);
+  s.b = Packing::kBlock;
+  EXPECT_FALSE(check(s, transposed.contraction()));
 }
 
 TEST(Convolution, EveryWindowTransposed) {

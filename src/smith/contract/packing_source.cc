@@ -100,7 +100,46 @@ inline void transpose_square(const float* in, long in_stride, int count, float* 
                      lanes, rounds, lanes / 2, interleave(lanes, false), interleave(lanes, true));
 }
 
+// From the padded copy of an image, where columns lie in runs.
+std::string pack_image(const Contraction& c) {
+  return fmt::format(R"(
+// One panel of b: out[k][j] for its columns j, from step first_k on. Most vectors lie in one row of the image; one
+// that ends in the next row is put together from both. Behind the last column there is more of it.
+void pack_b_panel(const float* staged, long panel, long first_k, long steps, float* out) {{
+  for (int v = 0; v < kVectors; ++v) {{
+    long at[kLanes];
+    for (int j = 0; j < kLanes; ++j) {{
+      const long column = panel * kTileN + v * kLanes + j;
+      at[j] = b_side(column < kN ? column : kN - 1);
+    }}
+    int split = 1;  // lanes of the first row
+    while (split < kLanes && at[split] == at[0] + split) ++split;
+    int lanes = split;  // of two rows
+    while (lanes < kLanes && at[lanes] == at[split] + lanes - split) ++lanes;
+    const long last = at[kLanes - 1];
+    const float* const first_row = staged + at[0];
+    float* const to = out + v * kLanes;
+    if (split == kLanes) {{
+      for (long step = 0; step < steps; ++step)
+        store_vec(to + step * kTileN, load_vec(first_row + {0}));
+    }} else if (lanes == kLanes && last >= kLanes - 1) {{
+      const float* const second_row = staged + last - (kLanes - 1);
+      Vec second;
+      for (int j = 0; j < kLanes; ++j) second[j] = j < split ? 0.0f : 1.0f;
+      for (long step = 0; step < steps; ++step)
+        store_vec(to + step * kTileN, second > 0.0f ? load_vec(second_row + {0}) : load_vec(first_row + {0}));
+    }} else {{
+      for (long step = 0; step < steps; ++step)
+        for (int j = 0; j < kLanes; ++j) to[step * kTileN + j] = staged[at[j] + {0}];
+    }}
+  }}
+}}
+)",
+                     depth_is_linear(c.b) ? "b_depth(first_k + step)" : "kDepthOffsets.at[first_k + step]");
+}
+
 std::string pack_b(const Contraction& c, const ContractionSchedule& s) {
+  if (c.run > 0) return pack_image(c);
   const std::string element = element_of(c.b, 'b');
   const bool edge = c.n % s.tile_n() != 0;
   const bool along_n = is_matrix(c.b) && is_linear(c.b.side) && linear_stride(c.b.side) == 1;

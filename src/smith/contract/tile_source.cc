@@ -75,7 +75,8 @@ inline long {0}_batch_of(long i) {{ (void)i; return {2}; }}
 
 ColumnPanels deal_columns(const Contraction& c, const ContractionSchedule& s) {
   ColumnPanels columns;
-  const long length = c.run_length(), width = s.tile_n();
+  // Packed panels take columns as they come, also from two runs.
+  const long length = s.b == Packing::kInPlace ? c.run_length() : c.n, width = s.tile_n();
   columns.runs = c.n / length;
   columns.per_run = (length + width - 1) / width;
   columns.edge = length - (columns.per_run - 1) * width;
@@ -245,7 +246,8 @@ inline void multiply_tile(long depth, const float* a, const float* b, {4}bool fi
   text += fmt::format(
       R"(
 // Rows are dealt out so that all panels have {} rows; only the last columns of a run may need a narrower tile.
-inline void multiply_any(int rows, bool edge, long depth, const float* a, const float* b, {}bool first, float* c,
+// A function of its own: constants of what surrounds it must not take registers from the sums.
+__attribute__((noinline)) void multiply_any(int rows, bool edge, long depth, const float* a, const float* b, {}bool first, float* c,
                          long c_stride) {{
 )",
       heights.size() == 1 ? fmt::format("{}", heights[0]) : fmt::format("{} or {}", heights[0], heights[1]),
@@ -318,7 +320,7 @@ inline void whole_tile(const Tensors& t, long batch, long row, long column, long
   multiply_tile<rows, vectors{2}>(depth, a, b, {3}true, sums, kTileN);
   finish_tile(t, batch, row, column, sums, kTileN, rows, columns);
 }}
-inline void any_tile(int rows, bool edge, const Tensors& t, long batch, long row, long column, long depth, const float* a,
+__attribute__((noinline)) void any_tile(int rows, bool edge, const Tensors& t, long batch, long row, long column, long depth, const float* a,
                      const float* b{1}) {{
 )",
                   cases.guarded ? ", bool guarded" : "", offsets, cases.guarded ? ", guarded" : "", pass);
