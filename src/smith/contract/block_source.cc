@@ -88,6 +88,40 @@ inline void fetch_b(const Tensors& t, long batch, long panel, long k0, long dept
                              : "__builtin_prefetch(source + i * kBDepth, 0, 2);");
 }
 
+// Slices of k are rows of taps, and those that see nothing but padding are left out.
+bool leaves_out(const Contraction& c, const ContractionSchedule& s, const ContractionPlan& p) {
+  return c.tap_rows && p.block_k == c.tap_rows->steps && p.split_depth && s.splits == 1;
+}
+
+std::string slices_function(const TapRows& r) {
+  return fmt::format(R"(
+// Whether a row of taps, a slice of k, sees more than padding for some columns of a panel.
+inline bool sees_image(long column_panel, long k0) {{
+  const long kd = k0 / kBlockK / {0}, kh = k0 / kBlockK % {0};
+  const long first = panel_column(column_panel), last = first + panel_columns(column_panel) - 1;
+  for (long row = first / {1}; row <= last / {1}; ++row) {{
+    const long d = row / {2} * {3} + kd * {4} - {5}, h = row % {2} * {6} + kh * {7} - {8};
+    if (d >= 0 && d < {9} && h >= 0 && h < {10}) return true;
+  }}
+  return false;
+}}
+
+// The first and the last such slice.
+struct Slices {{
+  long first = 0, last = 0;
+}};
+inline Slices slices_of(long column_panel) {{
+  Slices found;
+  while (found.first + kBlockK < kK && !sees_image(column_panel, found.first)) found.first += kBlockK;
+  for (long k0 = found.last = found.first; k0 < kK; k0 += kBlockK)
+    if (sees_image(column_panel, k0)) found.last = k0;
+  return found;
+}}
+)",
+                     r.taps[1], r.width, r.out[1], r.strides[0], r.dilations[0], r.begins[0], r.strides[1],
+                     r.dilations[1], r.begins[1], r.input[0], r.input[1]);
+}
+
 // The statements inside of all loops: one tile of sums.
 std::string tile_statements(const Contraction& c, const ContractionSchedule& s, const ContractionPlan& p) {
   const bool table = s.b == Packing::kInPlace && !depth_is_linear(c.b);
@@ -97,15 +131,20 @@ std::string tile_statements(const Contraction& c, const ContractionSchedule& s, 
     return fmt::format(
         "        any_tile(rows, is_edge(column_panel), t, batch, row, column, depth, a, b{});\n",
         table ? ", kDepthOffsets.at" : "");
+  const bool some = leaves_out(c, s, p);
   std::string text = fmt::format(
       R"(        float* const tile = sums + (row - panel_row(first_panel)) * stride + (column_panel - first_column) * kTileN;
         multiply_any(rows, is_edge(column_panel), depth, a, b, {}k0 == {}, tile, stride);
 )",
-      offsets, s.splits > 1 ? "first_k" : "0");
+      offsets,
+      some           ? "slices.first"
+      : s.splits > 1 ? "first_k"
+                     : "0");
   if (s.splits == 1)
-    text +=
-        "        if (k0 + depth == kK) finish_tile(t, batch, row, column, tile, stride, rows, "
-        "panel_columns(column_panel));\n";
+    text += fmt::format(
+        "        if ({}) finish_tile(t, batch, row, column, tile, stride, rows, "
+        "panel_columns(column_panel));\n",
+        some ? "k0 == slices.last" : "k0 + depth == kK");
   return text;
 }
 
@@ -125,6 +164,8 @@ std::string block_arguments(const ContractionSchedule& s, const ContractionPlan&
 std::string block_source(const Contraction& c, const ContractionSchedule& s, const ContractionPlan& p,
                          const Staging* staging) {
   std::string text = fetch_function(c, s, p);
+  const bool some_slices = leaves_out(c, s, p);
+  if (some_slices) text += slices_function(*c.tap_rows);
   text += R"(
 // All sums of one block: rows of panels [first_panel, last_panel), columns of panels [first_column, last_column).
 void multiply_block(const Tensors& t, long batch, long first_panel, long last_panel, long first_column, long last_column)";
@@ -143,6 +184,10 @@ void multiply_block(const Tensors& t, long batch, long first_panel, long last_pa
 )";
   else if (p.split_depth)
     text +=
+        std::string(some_slices ? R"(  Slices seen[kBlockColumnPanels];
+  for (long i = first_column; i < last_column; ++i) seen[i - first_column] = slices_of(i);
+)"
+                                : "") +
         R"(  const long stride = kBlockColumnPanels * kTileN + 16;  // 16 more: rows do not fall on the same cache sets
   for (long k0 = 0; k0 < kK; k0 += kBlockK) {
     const long depth = kK - k0 < kBlockK ? kK - k0 : kBlockK;
@@ -157,7 +202,10 @@ void multiply_block(const Tensors& t, long batch, long first_panel, long last_pa
       "for (long column_panel = first_column; column_panel < last_column; ++column_panel) {\n";
   const std::string row_loop = "for (long panel = first_panel; panel < last_panel; ++panel) {\n";
   const std::string column_names =
-      fmt::format("const long column = panel_column(column_panel);\n{}const float* const b = {};\n",
+      fmt::format("{}const long column = panel_column(column_panel);\n{}const float* const b = {};\n",
+                  some_slices ? "const Slices slices = seen[column_panel - first_column];\n"
+                                "if (k0 != slices.first && !sees_image(column_panel, k0)) continue;\n"
+                              : "",
                   s.b != Packing::kBlock ? ""
                   : staging              ? "pack_b_panel(staged, column_panel, k0, depth, b_block);\n"
                                          : "pack_b_panel(t, batch, column_panel, k0, depth, b_block);\n",

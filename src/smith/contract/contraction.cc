@@ -59,6 +59,20 @@ std::string depth_expression(const Operand& operand, const std::string& index) {
   return operand.depth_offset.empty() ? offset_expression(operand.depth, index) : operand.depth_offset;
 }
 
+double TapRows::useful() const {
+  double part = 1;
+  for (int d = 0; d < 2; ++d) {
+    long inside = 0;
+    for (long o = 0; o < out[d]; ++o)
+      for (long tap = 0; tap < taps[d]; ++tap) {
+        const long at = o * strides[d] + tap * dilations[d] - begins[d];
+        inside += at >= 0 && at < input[d] ? 1 : 0;
+      }
+    part *= static_cast<double>(inside) / static_cast<double>(out[d] * taps[d]);
+  }
+  return part;
+}
+
 Operand matrix_operand(std::string pointer, long side, long depth, bool depth_contiguous, long batch,
                        long batch_stride) {
   Operand operand;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,18 @@ struct FinishSite {
 // Returns statements that end by storing. Asked once for whole vectors and once for single elements at edges.
 using Finish = std::function<std::string(const FinishSite&)>;
 
+// Columns are pixels of a padded image and k runs over rows of taps, then channels, then the taps of a row. A
+// row of taps that looks at nothing but padding adds zeros, and can be left out.
+struct TapRows {
+  long steps = 1;  // of k in one row of taps
+  long width = 1;  // columns of one row of the output
+  // Depth and height:
+  long out[2] = {1, 1}, taps[2] = {1, 1}, strides[2] = {1, 1}, dilations[2] = {1, 1}, begins[2] = {0, 0},
+       input[2] = {1, 1};
+
+  double useful() const;  // part of all rows of taps of all output rows that looks into the image
+};
+
 struct Contraction {
   std::string name;  // a C++ identifier: namespace of the emitted code
   std::string what;  // "y = leaky_relu(2 * (x * w^T + bias))": for the comment
@@ -59,6 +72,7 @@ struct Contraction {
   // Columns lie in runs of this length that are contiguous in b (an output row of a convolution); panels do
   // not cross them. 0: all n.
   long run = 0;
+  std::optional<TapRows> tap_rows;
   bool scattered = false;  // taps of the image that share no lines: it is read with a stride
   bool phases = false;     // of a transposed convolution: b is read in place, whatever else would be possible
   std::vector<Tensor> tensors;

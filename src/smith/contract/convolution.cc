@@ -48,7 +48,23 @@ StagedImage image_of(const Convolution& c) {
   return plan_staging(low, high, strides[2]);
 }
 
-Operand filters_of(const Convolution& c) {
+// By rows of taps where enough of them look at nothing but padding: a full convolution of a small image.
+std::optional<TapRows> tap_rows_of(const Convolution& c) {
+  const std::vector<long> out = three(c.output, 1), kernel = three(c.kernel, 1),
+                          strides = three(c.strides, 1), dilations = three(c.dilations, 1),
+                          begins = three(effective_begins(c), 0), input = three(c.input, 1);
+  TapRows rows;
+  rows.steps = c.channels * kernel[2];
+  rows.width = out[2];
+  for (std::size_t d = 0; d < 2; ++d) {
+    rows.out[d] = out[d], rows.taps[d] = kernel[d], rows.strides[d] = strides[d];
+    rows.dilations[d] = dilations[d], rows.begins[d] = begins[d], rows.input[d] = input[d];
+  }
+  const bool several = kernel[0] * kernel[1] > 1;
+  return several && rows.steps >= 48 && rows.useful() < 0.97 ? std::optional(rows) : std::nullopt;
+}
+
+Operand filters_of(const Convolution& c, bool by_rows) {
   const long taps = product(c.kernel);
   Operand a;
   a.pointer = c.w;
@@ -62,6 +78,14 @@ Operand filters_of(const Convolution& c) {
   } else {
     a.side = {{c.filters, c.channels * taps}};
     a.depth = {{c.channels * taps, 1}};
+  }
+  if (by_rows) {
+    const std::vector<long> kernel = three(c.kernel, 1);
+    const long sign = c.transposed ? -1 : 1;
+    a.depth = {{kernel[0], sign * kernel[1] * kernel[2]},
+               {kernel[1], sign * kernel[2]},
+               {c.channels, c.transposed ? c.filters * taps : taps},
+               {kernel[2], sign}};
   }
   return a;
 }
@@ -97,7 +121,8 @@ Contraction Convolution::contraction() const {
   c.tensors = tensors;
   c.finish = finish;
   c.stream_ok = stream_ok;
-  c.a = filters_of(*this);
+  if (!is_pointwise(*this) && !has_phases(*this)) c.tap_rows = tap_rows_of(*this);
+  c.a = filters_of(*this, c.tap_rows.has_value());
   c.b.pointer = x;
   if (is_pointwise(*this) && !transposed) {
     c.b.batch = {{c.batch, channels * c.n}};
@@ -123,21 +148,19 @@ Contraction Convolution::contraction() const {
   const std::vector<long> out = three(output, 1), taps = three(kernel, 1), step = three(strides, 1),
                           dilation = three(dilations, 1);
   c.b.side = {{out[0], step[0] * image.plane}, {out[1], step[1] * image.row}, {out[2], 1}};
-  c.b.depth = {{channels, image.channel},
-               {taps[0], dilation[0] * image.plane},
-               {taps[1], dilation[1] * image.row},
-               {taps[2], dilation[2]}};
-  if (image.phases > 1 && dilation[2] % image.phases == 0)
+  const Axis channel = {channels, image.channel};
+  c.b.depth = {{taps[0], dilation[0] * image.plane}, {taps[1], dilation[1] * image.row}};
+  c.b.depth.insert(c.tap_rows ? c.b.depth.end() : c.b.depth.begin(), channel);
+  c.b.depth.push_back({taps[2], dilation[2]});
+  if (image.phases > 1 && dilation[2] % image.phases == 0) {
     c.b.depth.back().stride = dilation[2] / image.phases;
-  else if (image.phases > 1)
+  } else if (image.phases > 1) {
+    std::vector<Axis> rows = c.b.depth;
+    rows.back().stride = 0;
     c.b.depth_offset =
-        fmt::format("{} + i % {} * {} % {} * {} + i % {} * {} / {}",
-                    offset_expression({{channels, image.channel},
-                                       {taps[0], dilation[0] * image.plane},
-                                       {taps[1], dilation[1] * image.row},
-                                       {taps[2], 0}},
-                                      "i"),
-                    taps[2], dilation[2], image.phases, image.width, taps[2], dilation[2], image.phases);
+        fmt::format("{} + i % {} * {} % {} * {} + i % {} * {} / {}", offset_expression(rows, "i"), taps[2],
+                    dilation[2], image.phases, image.width, taps[2], dilation[2], image.phases);
+  }
   return c;
 }
 
@@ -147,7 +170,9 @@ ContractionSchedule first_schedule(const Convolution& c, const Machine& machine,
   ContractionSchedule s = first_schedule(shape, machine, threads, precision);
   if (is_depthwise(c)) {
     const double bytes = 4.0 * static_cast<double>(shape.batch * shape.m * shape.n);
-    s.stream = c.stream_ok && bytes > 0.5 * static_cast<double>(machine.last_level_bytes());
+    // Stores past the caches do not overlap with arithmetic: of more than a few taps, plain ones are faster.
+    s.stream = c.stream_ok && product(c.kernel) <= 3 &&
+               bytes > 0.5 * static_cast<double>(machine.last_level_bytes());
   }
   return s;
 }

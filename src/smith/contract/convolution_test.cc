@@ -138,6 +138,39 @@ TEST(Convolution, PackedPanelsCrossRows) {
   EXPECT_FALSE(check(s, transposed.contraction()));
 }
 
+// Rows of taps that see nothing but padding are left out; some output rows see nothing else.
+TEST(Convolution, RowsOfTapsInPaddingAreLeftOut) {
+  const std::vector<std::pair<std::string, Window>> windows = {
+      {"2d", {{5, 19}, {3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}}},
+      {"2d dilated", {{6, 7}, {3, 4}, {1, 1}, {2, 1}, {1, 0}, {0, 2}, {0, 0}}},
+      {"3d", {{4, 5, 9}, {3, 5, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}}},
+  };
+  const std::vector<std::pair<std::string, Window>> padded = {
+      {"more padding than kernel", {{4, 9}, {3, 3}, {1, 1}, {1, 1}, {5, 4}, {6, 4}, {0, 0}}},
+      {"strided", {{7, 9}, {3, 3}, {2, 2}, {1, 1}, {2, 1}, {2, 1}, {0, 0}}},
+      {"3d", {{3, 4, 9}, {3, 3, 3}, {1, 2, 1}, {2, 1, 1}, {2, 2, 1}, {2, 2, 1}, {0, 0, 0}}},
+  };
+  CompiledCases cases;
+  const auto try_all = [&](const std::string& label, const Window& window, bool transposed) {
+    for (const long images : {1, 2})
+      for (const Packing b : {Packing::kInPlace, Packing::kBlock}) {
+        const Convolution c = convolution(images, 1, 16, 13, window, transposed);
+        ASSERT_TRUE(c.contraction().tap_rows) << label;
+        ContractionSchedule s = first_schedule(c, small_machine(), 2);
+        EXPECT_EQ(s.block_k, c.contraction().tap_rows->steps);
+        s.rows = 6, s.vectors = 2, s.b = b;
+        add(cases, c, s, fmt::format("{} transposed {} b {}", label, transposed, name_of(b)));
+        s.block_k *= 2;
+        add(cases, c, s,
+            fmt::format("{} transposed {} b {}, nothing left out", label, transposed, name_of(b)));
+      }
+  };
+  for (const auto& [label, window] : windows) try_all(label, window, true);
+  for (const auto& [label, window] : padded) try_all(label, window, false);
+  EXPECT_EQ(cases.run(), "");
+  EXPECT_FALSE(convolution(1, 1, 16, 13, kWindows[4].second, false).contraction().tap_rows) << "no padding";
+}
+
 TEST(Convolution, EveryWindowTransposed) {
   CompiledCases cases;
   for (const auto& [label, window] : kWindows)

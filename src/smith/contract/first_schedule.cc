@@ -126,7 +126,7 @@ void choose_blocks(ContractionSchedule& s, const Contraction& c, const Machine& 
   // Equal slices of k, none longer than half of L1 allows.
   const long most_k = std::max<long>(64, l1 / 2 / tile_n);
   const long slices = ceil_div(c.k, most_k + most_k / 4);
-  s.block_k = std::min(c.k, round_up(ceil_div(c.k, slices), 8));
+  s.block_k = c.tap_rows ? c.tap_rows->steps : std::min(c.k, round_up(ceil_div(c.k, slices), 8));
   const long row_panels = ceil_div(c.m, s.rows), column_panels = ceil_div(c.n, tile_n);
   if (splits_depth(s, c, l2)) {
     s.splits = s.threads;

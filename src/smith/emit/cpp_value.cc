@@ -116,7 +116,7 @@ class Writer {
         return {fmt::format("backward<F>({})", address), false};
       }
       need("strided");
-      return {fmt::format("strided<F>({}, {})", address, step), false};
+      return {fmt::format("strided<F, {}>({})", step, address), false};
     }
     return one_by_one(e);
   }

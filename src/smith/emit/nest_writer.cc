@@ -116,8 +116,9 @@ void NestWriter::open_loop(const Stmt& s) {
   const std::string end = end_of(s);
   if (s->run == Run::kVector && can_lanes(*s) && lanes_.empty()) {
     used_.insert("along");
-    line(fmt::format("along<{}>({}, [&](auto lane, long {}) __attribute__((always_inline)) {{", s->unroll,
-                     end, v));
+    const bool again = (s->limit || s->extent % 16 != 0) && repeatable(*s);
+    line(fmt::format("along<{}{}>({}, [&](auto lane, long {}) __attribute__((always_inline)) {{", s->unroll,
+                     again ? ", true" : "", end, v));
     ++depth_;
     const std::size_t mark = text_.size();
     lanes_ = v;
@@ -126,7 +127,7 @@ void NestWriter::open_loop(const Stmt& s) {
     body_of(s);
     lanes_.clear();
     --depth_;
-    if (text_.find("F>", after) == std::string::npos && text_.find("F ", after) == std::string::npos)
+    if (text_.find("<F", after) == std::string::npos && text_.find("F ", after) == std::string::npos)
       text_.erase(mark, after - mark);
     return line("});");
   }
@@ -188,6 +189,20 @@ void NestWriter::store(const Stmt& s) {
   lines_of(value);
   const bool stream = s->stream && streams_well(s);
   line(store_text(at, nest_.tensors.at(s->tensor), s->view, s->position, value, s->value->type, stream));
+}
+
+bool NestWriter::repeatable(const StmtNode& loop) const {
+  std::set<std::string> stored, updated, read;
+  bool plain = true;
+  visit(loop.body[0], [&](const StmtNode& n) {
+    if (n.value) read.merge(tensors_of(n.value));
+    if (n.kind == Kind::kStore) stored.insert(n.tensor);
+    if (n.kind == Kind::kUpdate) updated.insert(n.tensor);
+    plain &= n.kind != Kind::kHandwritten && !n.stream;
+  });
+  const auto fresh = [&](const std::string& name) { return stored.contains(name); };
+  const auto unread = [&](const std::string& name) { return !read.contains(name); };
+  return plain && std::ranges::all_of(updated, fresh) && std::ranges::all_of(stored, unread);
 }
 
 bool NestWriter::streams_well(const Stmt& s) const {

@@ -48,15 +48,16 @@ SMITH_INLINE Vec pick(IVec c, Vec a, Vec b) { return c ? a : b; }
 SMITH_INLINE Vec pick(bool c, Vec a, Vec b) { return c ? a : b; }
 )"},
       {"along", {"vectors"}, R"(
-// body(lane, i) for i = 0, kLanes, ...: U vectors at a time, then one, then single elements. lane.u tells the
-// vectors of one turn apart.
+// body(lane, i) for i = 0, kLanes, ...: U vectors at a time, then one, then single elements; or, where an element
+// may be done twice, a last vector that begins earlier. lane.u tells the vectors of one turn apart.
 template <class T, int U> struct Lane { using F = T; static constexpr int u = U; };
-template <int U, class Body> SMITH_INLINE void along(long n, Body body) {
+template <int U, bool kAgain = false, class Body> SMITH_INLINE void along(long n, Body body) {
   long i = 0;
   for (; i + U * kLanes <= n; i += U * kLanes)
     [&]<int... u>(std::integer_sequence<int, u...>) { (body(Lane<Vec, u>(), i + u * kLanes), ...); }(std::make_integer_sequence<int, U>());
   if constexpr (U > 1)
     for (; i + kLanes <= n; i += kLanes) body(Lane<Vec, 0>(), i);
+  if (kAgain && i < n && n >= kLanes) return body(Lane<Vec, 0>(), n - kLanes);
   for (; i < n; ++i) body(Lane<float, 0>(), i);
 }
 )"},
@@ -138,12 +139,18 @@ template <class F, class Fn> SMITH_INLINE auto each_mask(Fn fn) {
 }
 )"},
       {"strided", {"vectors"}, R"(
-template <class F> SMITH_INLINE F strided(const float* p, long step) {
+// p[0], p[kStep], p[2 kStep], ...
+template <class F, long kStep> SMITH_INLINE F strided(const float* p) {
   if constexpr (sizeof(F) == 4) {
     return *p;
+  } else if constexpr (kStep == 2) {
+    const Vec low = load<Vec>(p), high = load<Vec>(p + kLanes - 1);  // ends with the last that is wanted
+    return [&]<int... i>(std::integer_sequence<int, i...>) {
+      return __builtin_shufflevector(low, high, (2 * i + (i < kLanes / 2 ? 0 : 1))...);
+    }(std::make_integer_sequence<int, int(kLanes)>());
   } else {
     F r;
-    for (long lane = 0; lane < kLanes; ++lane) r[lane] = p[lane * step];
+    for (long lane = 0; lane < kLanes; ++lane) r[lane] = p[lane * kStep];
     return r;
   }
 }
