@@ -86,6 +86,14 @@ Result<Generation> SmithAgent::next(const Plan& plan) {
     if (schedules_.empty()) return first();
     parent = std::prev(schedules_.end());
   }
+  // What won before need not be the best now: another shape of the family, another machine, another version.
+  if (!first_guess_.empty() && !compared_) {
+    compared_ = true;
+    auto design = smith::first_design(problem_, "");
+    if (design && !tried(design->schedule))
+      return generation_of(std::move(*design),
+                           "the design from caches and shapes, beside what won on this family");
+  }
   auto known = neighbours_.find(parent->first);
   if (known == neighbours_.end()) {
     KF_TRY(smith::Design design, smith::design_from(problem_, parent->second));

@@ -39,6 +39,7 @@ class SmithAgent final : public Generator {
 
   smith::Problem problem_;
   std::string first_guess_;
+  bool compared_ = false;  // the remembered design with the analytic one
   std::map<int, std::string> schedules_;
   std::map<int, std::vector<smith::Move>> neighbours_;  // by parent
 };

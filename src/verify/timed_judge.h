@@ -63,6 +63,8 @@ class TimedJudge {
   Result<void> try_rivals();
   Result<void> check_rivals();
   Result<CheckedRival> check_rival(const Rival& rival, int threads);
+  Result<std::optional<Failure>> call_once_more(CheckedRival& rival);
+  Result<bool> quicker_alone(CheckedRival& one, CheckedRival& all);
   int first_threads(const Rival& rival) const;
   bool may_gain_from_one_thread(const Rival& rival) const;
   void run_rounds();
