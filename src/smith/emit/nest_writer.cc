@@ -185,10 +185,27 @@ void NestWriter::body_of(const Stmt& s) {
 
 void NestWriter::store(const Stmt& s) {
   const CppScope at = scope();
+  if (copies(s)) {
+    const bool past = s->stream && streams_well(s);
+    used_.insert(past ? "copy_past" : "copy");
+    return line(fmt::format("{}<F>({}, {});", past ? "copy_past" : "copy",
+                            address_text(at, s->tensor, s->view, s->position),
+                            address_text(at, s->value->name, s->value->coefs, s->value->args)));
+  }
   const CppValue value = cpp_value(at, s->value);
   lines_of(value);
   const bool stream = s->stream && streams_well(s);
   line(store_text(at, nest_.tensors.at(s->tensor), s->view, s->position, value, s->value->type, stream));
+}
+
+bool NestWriter::copies(const Stmt& s) const {
+  const Expr& e = s->value;
+  if (lanes_.empty() || e->op != Op::kLoad || e->dtype != nest_.tensors.at(s->tensor).dtype ||
+      (e->dtype != DType::kBFloat16 && e->dtype != DType::kFloat16))
+    return false;
+  bool linear = true;
+  return coefficient(flat_position(e->coefs, e->args), lanes_, &linear) == 1 &&
+         coefficient(flat_position(s->view, s->position), lanes_, &linear) == 1 && linear;
 }
 
 bool NestWriter::repeatable(const StmtNode& loop) const {

@@ -47,6 +47,8 @@ class NestWriter {
   void open_loop(const Stmt& s);
   void body_of(const Stmt& s);
   void store(const Stmt& s);
+  // Halves that go from one tensor to another as they are.
+  bool copies(const Stmt& s) const;
   // Doing an iteration twice changes nothing: it reads nothing that the loop writes.
   bool repeatable(const StmtNode& loop) const;
   // Rows begin on whole lines, so that every vector stored past the caches is aligned.

@@ -182,7 +182,7 @@ template <class F> SMITH_INLINE Int<F> positions(long first, int step) {
 SMITH_INLINE float to_float(int x) { return float(x); }
 SMITH_INLINE Vec to_float(IVec x) { return __builtin_convertvector(x, Vec); }
 )"},
-      {"load_bf16", {"vectors"}, R"(
+      {"load_bf16", {"widened"}, R"(
 typedef unsigned short HalfVec __attribute__((vector_size(kLanes * 2), aligned(2), may_alias));
 typedef unsigned short Halves __attribute__((vector_size(kLanes * 2)));
 typedef unsigned UVec __attribute__((vector_size(kLanes * 4)));
@@ -190,7 +190,7 @@ template <class F> SMITH_INLINE F load_bf16(const uint16_t* p) {
   if constexpr (sizeof(F) == 4)
     return __builtin_bit_cast(float, uint32_t(*p) << 16);
   else
-    return __builtin_bit_cast(Vec, __builtin_convertvector((Halves)*(const HalfVec*)p, UVec) << 16);
+    return __builtin_bit_cast(Vec, widened(p) << 16);
 }
 )"},
       {"store_bf16", {"load_bf16"}, R"(
@@ -211,40 +211,84 @@ template <class F> SMITH_INLINE F load_f16(const _Float16* p) {
   if constexpr (sizeof(F) == 4) {
     return float(*p);
   } else {
+#if defined(__AVX512F__)
+    return (Vec)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i*)p));
+#elif defined(__F16C__)
+    return (Vec)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)p));
+#else
     F r;
     for (long lane = 0; lane < kLanes; ++lane) r[lane] = float(p[lane]);
     return r;
+#endif
   }
 }
 )"},
       {"store_f16", {"vectors"}, R"(
 SMITH_INLINE void store_f16(_Float16* p, float x) { *p = _Float16(x); }
-SMITH_INLINE void store_f16(_Float16* p, Vec x) { for (long lane = 0; lane < kLanes; ++lane) p[lane] = _Float16(x[lane]); }
+SMITH_INLINE void store_f16(_Float16* p, Vec x) {
+#if defined(__AVX512F__)
+  _mm256_storeu_si256((__m256i*)p, _mm512_cvtps_ph((__m512)x, _MM_FROUND_TO_NEAREST_INT));
+#elif defined(__F16C__)
+  _mm_storeu_si128((__m128i*)p, _mm256_cvtps_ph((__m256)x, _MM_FROUND_TO_NEAREST_INT));
+#else
+  for (long lane = 0; lane < kLanes; ++lane) p[lane] = _Float16(x[lane]);
+#endif
+}
 )"},
-      {"load_int", {"vectors"}, R"(
+      {"copy", {"vectors"}, R"(
+// Elements of any type as they are.
+template <class F, class T> SMITH_INLINE void copy(T* y, const T* x) { __builtin_memcpy(y, x, sizeof(F) / 4 * sizeof(T)); }
+)"},
+      {"copy_past", {"copy", "stream"}, R"(
+// The same past the caches: y is aligned to whole vectors.
+template <class F, class T> SMITH_INLINE void copy_past(T* y, const T* x) {
+#if defined(__SSE2__)
+  if constexpr (sizeof(F) > 4) {
+    for (unsigned i = 0; i < sizeof(F) / 4 * sizeof(T); i += 16)
+      _mm_stream_si128((__m128i*)((char*)y + i), _mm_loadu_si128((const __m128i*)((const char*)x + i)));
+    return;
+  }
+#endif
+  copy<F>(y, x);
+}
+)"},
+      {"widened", {"vectors"}, R"(
+// kLanes integers of one or two bytes. The intrinsics say in one instruction what the compiler takes apart.
+#if defined(__AVX512F__)
+SMITH_INLINE IVec widened(const int8_t* p) { return (IVec)_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i*)p)); }
+SMITH_INLINE IVec widened(const uint8_t* p) { return (IVec)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i*)p)); }
+SMITH_INLINE IVec widened(const int16_t* p) { return (IVec)_mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i*)p)); }
+SMITH_INLINE IVec widened(const uint16_t* p) { return (IVec)_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i*)p)); }
+#elif defined(__AVX2__)
+SMITH_INLINE IVec widened(const int8_t* p) { return (IVec)_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i*)p)); }
+SMITH_INLINE IVec widened(const uint8_t* p) { return (IVec)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i*)p)); }
+SMITH_INLINE IVec widened(const int16_t* p) { return (IVec)_mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i*)p)); }
+SMITH_INLINE IVec widened(const uint16_t* p) { return (IVec)_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i*)p)); }
+#else
+template <class T> SMITH_INLINE IVec widened(const T* p) {
+  IVec r;
+  for (long lane = 0; lane < kLanes; ++lane) r[lane] = p[lane];
+  return r;
+}
+#endif
+)"},
+      {"load_int", {"widened"}, R"(
 // Integers of any width as floats.
 template <class F, class T> SMITH_INLINE F load_int(const T* p) {
   if constexpr (sizeof(F) == 4) {
     return float(*p);
+  } else if constexpr (sizeof(T) < 4) {
+    return __builtin_convertvector(widened(p), Vec);
   } else {
     typedef T Narrow __attribute__((vector_size(kLanes * sizeof(T)), aligned(alignof(T)), may_alias));
     typedef T Ints __attribute__((vector_size(kLanes * sizeof(T))));
-    if constexpr (sizeof(T) < 4)
-      return __builtin_convertvector(__builtin_convertvector((Ints)*(const Narrow*)p, IVec), Vec);
-    else
-      return __builtin_convertvector((Ints)*(const Narrow*)p, Vec);
+    return __builtin_convertvector((Ints)*(const Narrow*)p, Vec);
   }
 }
 )"},
-      {"load_mask", {"vectors"}, R"(
+      {"load_mask", {"widened"}, R"(
 template <class F> SMITH_INLINE auto load_mask(const uint8_t* p) {
-  if constexpr (sizeof(F) == 4) {
-    return *p != 0;
-  } else {
-    typedef uint8_t Narrow __attribute__((vector_size(kLanes), aligned(1), may_alias));
-    typedef uint8_t Bytes __attribute__((vector_size(kLanes)));
-    return __builtin_convertvector((Bytes)*(const Narrow*)p, IVec) != 0;
-  }
+  if constexpr (sizeof(F) == 4) return *p != 0; else return widened(p) != 0;
 }
 )"},
       {"store_mask", {"vectors"}, R"(

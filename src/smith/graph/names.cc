@@ -31,7 +31,7 @@ constexpr auto kTaken = std::to_array<std::string_view>(
      "minimum", "of", "pick", "positions", "power_of_two", "prefix", "result", "round_of", "scaled", "set",
      "sigmoid_of", "softplus_of", "sqrt_of", "store", "mirrored", "one_up", "turn", "turned", "store_bf16",
      "store_f16", "store_mask", "stream", "stream_end", "strided", "take", "tanh_of", "to_bf16", "to_float",
-     "u", "whole", "with_sign_of"});
+     "u", "whole", "widened", "copy", "copy_past", "with_sign_of"});
 
 }  // namespace
 

@@ -105,6 +105,10 @@ class Planner {
     if (visits <= 1) per_column = 64;
     const double l2 = static_cast<double>(cache_bytes(machine_, 2, 1 << 20)) / 2;
     auto tile = static_cast<std::int64_t>(l2 / std::max(4.0, per_column));
+    // Pieces of rows shorter than a page are read slowly: rather whole pages, and again from the last cache.
+    const double share = static_cast<double>(machine_.last_level_bytes()) / 2 / threads_;
+    const std::int64_t page = std::min<std::int64_t>(extent, 1024);
+    if (visits > 1 && tile < page && share >= static_cast<double>(page) * per_column) tile = page;
     tile = std::clamp<std::int64_t>(tile / 64 * 64, 64, 4096);
     // Enough tiles for the threads.
     std::int64_t outer = 1;
@@ -169,7 +173,7 @@ class Planner {
       because(fmt::format("{} to {} share their outer loops: what passes between them stays in cache",
                           group.stages[0]->tensor, group.stages.back()->tensor));
     if (tile > 0 && !only_common)
-      because(fmt::format("tiles of {} along memory: what a tile needs fits in half of L2", tile));
+      because(fmt::format("tiles of {} along memory: what a tile needs stays in a cache", tile));
     inner_fusion(group);
     if (group.stages.size() == 1 && !loops[0].empty() && rows_at_once(biggest)) loops[0].back() += "_o";
     for (const Stage* stage : group.stages) lanes(*stage, columns ? vector_class : "");

@@ -483,10 +483,14 @@ Result<Nest> peel(const Nest& nest, const std::string& name) {
 Result<Nest> stream(const Nest& nest, const std::string& tensor) {
   const auto info = nest.tensors.find(tensor);
   if (info == nest.tensors.end()) return fail("there is no tensor '{}'", tensor);
-  if (info->second.dtype != DType::kFloat32) return fail("'{}' is not float32", tensor);
-  bool stored = false, read = false;
+  const DType dtype = info->second.dtype;
+  const bool halves = dtype == DType::kBFloat16 || dtype == DType::kFloat16;
+  if (dtype != DType::kFloat32 && !halves) return fail("'{}' is neither float32 nor halves", tensor);
+  bool stored = false, read = false, computed = false;
   visit(nest.root, [&](const StmtNode& n) {
     stored |= n.kind == Kind::kStore && n.tensor == tensor;
+    if (n.kind == Kind::kStore && n.tensor == tensor)
+      computed |= n.value->op != Op::kLoad || n.value->dtype != dtype;
     read |= n.kind == Kind::kUpdate && n.tensor == tensor;
     auto look = [&](const Expr& e) { read |= tensors_of(e).contains(tensor); };
     if (n.value) look(n.value);
@@ -495,6 +499,7 @@ Result<Nest> stream(const Nest& nest, const std::string& tensor) {
         read |= std::find(list->begin(), list->end(), tensor) != list->end();
   });
   if (!stored || read) return fail("'{}' is read again, or never stored", tensor);
+  if (halves && computed) return fail("halves of '{}' are computed, not copied", tensor);
   Nest result = nest;
   std::function<Stmt(const Stmt&)> walk = [&](const Stmt& s) -> Stmt {
     StmtNode node = *s;
