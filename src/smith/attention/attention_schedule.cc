@@ -24,7 +24,7 @@ bool fits(const AttentionSchedule& s, const Attention& a) {
 AttentionSchedule first_schedule(const Attention& a, const Machine& machine, int threads) {
   (void)machine;
   AttentionSchedule s;
-  s.keys = 128;
+  s.keys = a.queries == 1 ? 32 : 128;  // one query: keys and values pass by once, in short turns
   while (s.keys > 32 && s.keys * a.depth > kMostPanelFloats / 2) s.keys /= 2;
   // Every piece packs the keys anew: many queries make that cheap. But threads must not go short.
   auto pieces = [&] { return a.batch * ((a.queries + s.rows - 1) / s.rows); };

@@ -28,33 +28,20 @@ constexpr int kTall = kLanes == 16 ? 12 : 6;   // queries that are worked on at 
 
 // Keys become panels [depth][kPanel], so that vectors lie along keys.
 constexpr std::string_view kPack = R"(
-// Rows and columns of a square of vectors change places.
-SMITH_INLINE void turn(Vec* v) {
-#pragma GCC unroll 4
-  for (int s = 1; s < kLanes; s *= 2) {
-    IVec low, high;
-    for (int l = 0; l < kLanes; ++l) low[l] = l & s ? int(kLanes) + l - s : l, high[l] = l & s ? int(kLanes) + l : l + s;
-#pragma GCC unroll 16
-    for (int i = 0; i < kLanes; ++i)
-      if (!(i & s)) {
-        const Vec a = v[i], b = v[i + s];
-        v[i] = __builtin_shuffle(a, b, low);
-        v[i + s] = __builtin_shuffle(a, b, high);
-      }
-  }
-}
-
-// Keys [0, count) as panels; what is missing of the last one is zero.
-inline void pack_keys(const float* k, long count, float* panels) {
+// Keys [0, count) as panels; what is missing of the last one is zero. Their values are asked for meanwhile: they are
+// read by columns, which the hardware does not foresee.
+inline void pack_keys(const float* k, const float* v, long count, float* panels) {
   for (long first = 0; first < count; first += kPanel, panels += kDepth * kPanel)
     for (long part = 0; part < kPanel; part += kLanes) {
       const float* from = k + (first + part) * %K_ROW%;
       long d = 0;
       if (%K_COLUMN% == 1 && first + part + kLanes <= count)
         for (; d + kLanes <= kDepth; d += kLanes) {
+          if (d % 16 == 0 && d < kWidth)
+            for (long i = 0; i < kLanes; ++i) __builtin_prefetch(v + (first + part + i) * %V_ROW% + d);
           Vec square[kLanes];
           for (long i = 0; i < kLanes; ++i) square[i] = load<Vec>(from + i * %K_ROW% + d);
-          turn(square);
+          turned(square);
           for (long i = 0; i < kLanes; ++i) store(panels + (d + i) * kPanel + part, square[i]);
         }
       for (; d < kDepth; ++d)
@@ -178,7 +165,7 @@ inline void block(const Tensors& t, long batch, long query, long row, long first
     score_panels<R>(q, panels, count, sums);
   for (int r = 0; r < R; ++r)
     shrink[r] = weigh(t, batch, query + r, first, count, sums + r * kBlock, now.largest[row + r], now.total[row + r]);
-  constexpr int kWide = R == 1 ? 4 : 2;  // enough sums at once to hide the latency of each
+  constexpr int kWide = R == 1 ? 8 : R == 2 ? 4 : 2;  // enough sums at once to hide the latency of each; long pieces of rows
   long d = 0;
   for (; d + kWide * kLanes <= kWidth; d += kWide * kLanes) add_values<R, Vec, kWide>(sums, v + d, count, shrink, y + d);
   for (; d + kLanes <= kWidth; d += kLanes) add_values<R, Vec, 1>(sums, v + d, count, shrink, y + d);
@@ -201,7 +188,7 @@ inline void piece(const Tensors& t, long batch, long from) {
   const long last = kCausal > 0 ? std::min(kKeys, from + rows - 1 + kCausal) : kKeys;
   for (long first = 0; first < last; first += kBlock) {
     const long count = std::min(kBlock, last - first);
-    if constexpr (!kDots) pack_keys(k + first * %K_ROW%, count, panels);
+    if constexpr (!kDots) pack_keys(k + first * %K_ROW%, v + first * %V_ROW%, count, panels);
     long row = 0;
     const auto some = [&]<int R>(std::integral_constant<int, R>) {
       for (; row + R <= rows; row += R)
@@ -210,6 +197,7 @@ inline void piece(const Tensors& t, long batch, long from) {
     };
     some(std::integral_constant<int, kTall>());
     some(std::integral_constant<int, 4>());
+    some(std::integral_constant<int, 2>());
     some(std::integral_constant<int, 1>());
   }
   for (long row = 0; row < rows; ++row) {
@@ -267,7 +255,7 @@ std::string score_function(const TakenAttention& taken, std::set<std::string>& u
 std::string attention_source(const TakenAttention& taken, const AttentionSchedule& schedule,
                              std::set<std::string>& used) {
   const Attention& a = taken.attention;
-  used.insert({"vectors", "maximum", "exp_low"});
+  used.insert({"vectors", "maximum", "exp_low", "turn"});
   std::string text =
       fmt::format("// {}\nnamespace {}_attention {{\nnamespace {{\n", story_of(taken, schedule), a.tensor);
   text += "\nstruct Tensors {\n";
