@@ -35,6 +35,11 @@ double softplus(double x) { return std::fmax(x, 0.0) + std::log1p(std::exp(-std:
 
 const Function kFunctions[] = {
     {"exp", "exp", "exp_of(x)", std::exp},
+    {"exp_low", "exp_low", "exp_low(at_most(x, 60.0f))",
+     [](double x) { return x > 60 ? std::exp(60.0) : std::exp(x); }},
+    {"maximum", "maximum", "maximum(x, set<F>(0.5f))", [](double x) { return x < 0.5 ? 0.5 : x; }, 0},
+    {"minimum", "maximum", "minimum(set<F>(0.5f), x)", [](double x) { return x > 0.5 ? 0.5 : x; }, 0},
+    {"at_least", "at_least", "at_least(x, -3.0f)", [](double x) { return x < -3 ? -3 : x; }, 0},
     {"expm1", "expm1", "expm1_of(x)", std::expm1},
     {"log", "log", "log_of(x)", std::log},
     {"log1p", "log1p", "log1p_of(x)", std::log1p},
@@ -138,10 +143,10 @@ TEST(SmithMath, FourUnitsOverTheWholeRange) {
     used.insert(f.piece);
     functions += fmt::format(
         "extern \"C\" void vectors_{0}(const float* p, float* y, long n) {{\n"
-        "  for (long i = 0; i + kLanes <= n; i += kLanes) {{ const Vec x = load<Vec>(p + i); store(y + i, "
-        "{1}); }}\n}}\n"
+        "  for (long i = 0; i + kLanes <= n; i += kLanes) {{ using F = Vec; const F x = load<F>(p + i); "
+        "store(y + i, {1}); }}\n}}\n"
         "extern \"C\" void single_{0}(const float* p, float* y, long n) {{\n"
-        "  for (long i = 0; i < n; ++i) {{ const float x = p[i]; y[i] = {1}; }}\n}}\n",
+        "  for (long i = 0; i < n; ++i) {{ using F = float; const F x = p[i]; y[i] = {1}; }}\n}}\n",
         f.name, f.call);
   }
   const std::string text =

@@ -186,7 +186,7 @@ TEST(Convolution, GroupsDepthwiseAndNeighbouringSchedules) {
   const Window& same = kWindows[3].second;
   const Window& strided = kWindows[6].second;
   for (const bool transposed : {false, true})
-    for (const Window& window : {same, strided}) {
+    for (const Window& window : {same, strided, kWindows[7].second, kWindows[8].second}) {
       for (const auto& [groups, channels, filters] :
            {std::tuple{4L, 2L, 3L}, std::tuple{5L, 1L, 1L}, std::tuple{3L, 1L, 2L}}) {
         const Convolution c = convolution(3, groups, channels, filters, window, transposed);

@@ -1,7 +1,7 @@
 // A depthwise convolution does few operations on each value it reads: memory is its limit. Planes are read
-// where they lie (or, with padding, through a copy that stays in L2), each output row is summed tap by tap
-// into a line in L1, and lines leave as one stream over the whole plane, so that stores past the caches need
-// no rows of a round width.
+// where they lie (or, with padding or a stride, through a copy that stays in L2), each output row is summed
+// tap by tap into a line in L1, and lines leave as one stream over the whole plane, so that stores past the
+// caches need no rows of a round width.
 #include "smith/contract/depthwise_source.h"
 
 #include <fmt/format.h>
@@ -28,6 +28,7 @@ long lines(long floats) { return ceil_div(floats, 16) * 16; }
 struct Shape {
   std::vector<long> out, kernel, strides, dilations;  // three entries each
   long row = 1, plane = 1;                            // strides of what is read
+  long phases = 1, width = 1;                         // of the column stride: each lies together
   long pixels = 1, rows = 1;                          // of the output plane
   long taps = 1, rows_at_once = 1;
 };
@@ -37,6 +38,8 @@ Shape shape_of(const Convolution& c, const StagedImage& image, bool staged) {
   Shape s{three(c.output, 1), three(c.kernel, 1), three(c.strides, 1), three(c.dilations, 1)};
   s.row = staged ? image.row : in[2];
   s.plane = staged ? image.plane : in[1] * in[2];
+  s.phases = image.phases;
+  s.width = image.width;
   s.rows = s.out[0] * s.out[1];
   s.pixels = s.rows * s.out[2];
   s.taps = product(s.kernel);
@@ -47,10 +50,14 @@ Shape shape_of(const Convolution& c, const StagedImage& image, bool staged) {
 // row[j] for all columns of one output row.
 std::string row_function(const Shape& s, const ContractionSchedule& schedule) {
   const long taps_hw = s.kernel[1] * s.kernel[2];
+  const std::string column = s.phases == 1
+                                 ? fmt::format("tap % {} * {}", s.kernel[2], s.dilations[2])
+                                 : fmt::format("tap % {0} * {1} % {2} * {3} + tap % {0} * {1} / {2}",
+                                               s.kernel[2], s.dilations[2], s.phases, s.width);
   std::string text = fmt::format(R"(
 // Where the taps lie, from the first one of an output.
 constexpr long tap_offset(long tap) {{
-  return tap / {0} * {1} + tap / {2} % {3} * {4} + tap % {2} * {5};
+  return tap / {0} * {1} + tap / {2} % {3} * {4} + {5};
 }}
 
 // `vectors` neighbouring vectors of an output row.
@@ -71,7 +78,7 @@ inline void filter_vectors(const float* in, const float* w, float* out) {{
 inline void filter_row(const float* in, const float* w, float* out) {{
 )",
                                  taps_hw, s.dilations[0] * s.plane, s.kernel[2], s.kernel[1],
-                                 s.dilations[1] * s.row, s.dilations[2]);
+                                 s.dilations[1] * s.row, column);
   if (s.out[2] < schedule.lanes)
     return text + R"(  for (long j = 0; j < kOutW; ++j) {
     float sum = 0;
@@ -139,15 +146,14 @@ void filter_rows(const Tensors& t, long batch, long filter, long first_row, long
 }  // namespace
 
 bool is_depthwise(const Convolution& c) {
-  return c.groups > 1 && c.channels == 1 && !c.transposed && c.strides.back() == 1 &&
-         product(c.kernel) <= kMostTaps;
+  return c.groups > 1 && c.channels == 1 && !c.transposed && product(c.kernel) <= kMostTaps;
 }
 
 Result<ContractionCode> emit_depthwise(const Convolution& conv, const ContractionSchedule& schedule,
                                        const StagedImage& image) {
   const std::vector<long> in = three(conv.input, 1);
   const bool staged = image.begins[0] != 0 || image.begins[1] != 0 || image.begins[2] != 0 ||
-                      image.depth > in[0] || image.height > in[1] || image.width > in[2];
+                      image.phases > 1 || image.depth > in[0] || image.height > in[1] || image.width > in[2];
   const Shape shape = shape_of(conv, image, staged);
   const Contraction c = conv.contraction();
   if (schedule.arithmetic != Arithmetic::kFp32) return fail("depthwise convolutions are computed in fp32");
@@ -164,19 +170,18 @@ Result<ContractionCode> emit_depthwise(const Convolution& conv, const Contractio
   ContractionCode code;
   code.name = c.name;
   code.scratch_floats = own * schedule.threads;
-  std::string text = fmt::format(R"(// {}
+  std::string text = fmt::format(
+      R"(// {}
 // Depthwise convolution, {} taps: {} planes of {} pixels, limited by memory. {}
 // An output row is summed tap by tap with {} vectors of {} in registers; finished pixels leave {}.
 // Threads: {} share the planes.
 namespace {} {{
 
 )",
-                                 c.what, shape.taps, planes, shape.pixels,
-                                 staged ? "Each is copied with its padding and filtered while it is in L2."
-                                        : "Each is read where it lies.",
-                                 kGroupVectors, schedule.lanes,
-                                 schedule.stream ? "as one aligned stream past the caches" : "row by row",
-                                 schedule.threads, c.name);
+      c.what, shape.taps, planes, shape.pixels,
+      staged ? "Each is copied, padded, and filtered while it is in L2." : "Each is read where it lies.",
+      kGroupVectors, schedule.lanes, schedule.stream ? "as one aligned stream past the caches" : "row by row",
+      schedule.threads, c.name);
   text += tensors_struct(c.tensors) + "\n";
   text += fmt::format(R"(constexpr long kPlanes = {}, kGroups = {}, kFilters = {}, kTaps = {};
 constexpr long kOutRows = {}, kOutW = {}, kPixels = kOutRows * kOutW;

@@ -114,7 +114,7 @@ class Planner {
     std::int64_t outer = 1;
     for (const std::string& name : group.common) outer *= extent_of(group, classes_, name);
     outer /= extent;
-    while (tile > 64 && outer * (extent / tile) < 2 * threads_) tile /= 2;
+    while (tile > 64 && outer * ((extent + tile - 1) / tile) < 2 * threads_) tile /= 2;
     // A tile that divides the row leaves no remainder.
     for (std::int64_t t = tile; t >= tile / 2 && t >= 32; t -= 16)
       if (extent % t == 0) return t;
