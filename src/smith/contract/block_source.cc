@@ -44,8 +44,8 @@ bool fetches_ahead(const Contraction& c, const ContractionSchedule& s) {
 }
 
 // Panels of b that lie packed are walked in order; the next one can be asked for as a whole.
-bool follows_panels(const ContractionSchedule& s, const ContractionPlan& p) {
-  return p.b_floats > 0 && s.b != Packing::kBlock && !p.rows_outer;
+bool follows_panels(const Contraction& c, const ContractionSchedule& s, const ContractionPlan& p) {
+  return p.b_floats > 0 && s.b != Packing::kBlock && !p.rows_outer && !passes_by_once(c, s);
 }
 
 // Rows of a that are read in place, one behind the other: too many short streams for the hardware to follow.
@@ -63,7 +63,7 @@ inline void fetch_a(const float* next, long floats, long share, long shares) {
   for (long i = floats * share / shares; i < last; i += 16) __builtin_prefetch(next + i);
 }
 )";
-  if (follows_panels(s, p))
+  if (follows_panels(c, s, p))
     return R"(
 // Asks for a share of the next panel of b to come into L2 while this one is multiplied.
 inline void fetch_b(const float* next, long floats, long share, long shares) {
@@ -224,7 +224,7 @@ void multiply_block(const Tensors& t, long batch, long first_panel, long last_pa
     text +=
         "        fetch_a(a + rows * kK, rows * kK, column_panel - first_column, last_column - "
         "first_column);\n";
-  if (follows_panels(s, p))
+  if (follows_panels(c, s, p))
     text +=
         "        fetch_b(b + kTileN * kK, depth * kTileN, panel - first_panel, last_panel - first_panel);\n";
   text += indented(p.rows_outer ? column_names : row_names, "        ");

@@ -101,6 +101,14 @@ Result<> check_operand(const Operand& operand, Packing packing, std::string_view
 
 }  // namespace
 
+bool large_matrix(const Operand& b, const Contraction& c) {
+  return b.param && c.batch == 1 && c.run == 0 && c.n * c.k >= 1 << 20;
+}
+bool passes_by_once(const Contraction& c, const ContractionSchedule& s) {
+  return s.b == Packing::kPrepare && large_matrix(c.b, c) && c.m <= s.rows &&
+         s.arithmetic == Arithmetic::kFp32;
+}
+
 Result<> check(const ContractionSchedule& s, const Contraction& c) {
   if (s.lanes != 4 && s.lanes != 8 && s.lanes != 16) return fail("lanes is {}, not 4, 8 or 16", s.lanes);
   const int registers = s.lanes == 16 ? 32 : 16;

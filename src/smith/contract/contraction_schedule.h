@@ -55,6 +55,10 @@ Result<ContractionSchedule> contraction_schedule_from_json(std::string_view json
 // Fits the contraction and could be emitted; an Error says which field does not and why.
 Result<> check(const ContractionSchedule& schedule, const Contraction& contraction);
 
+// b is a matrix that no near cache holds, and one panel of rows takes all of it: it streams from memory once.
+bool large_matrix(const Operand& b, const Contraction& contraction);
+bool passes_by_once(const Contraction& contraction, const ContractionSchedule& schedule);
+
 // Steps of k up to which writing the result takes a good part of the time.
 constexpr long kTinyDepth = 128;
 

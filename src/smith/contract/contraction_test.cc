@@ -123,6 +123,33 @@ TEST(Contraction, ALongKAboveASmallResultIsSplit) {
 }
 
 // Whole vectors are stored behind a panel's rows while a is packed: nothing beside the panel may change.
+// One tile takes all rows, k is walked in one go and b is asked for ahead: it passes by once.
+TEST(Contraction, FewRowsMeetALargeMatrixOnce) {
+  const Machine machine = machine_with({"avx2", "fma"});
+  CompiledCases cases;
+  for (const long m : {3, 8, 12}) {
+    Contraction c = product({m, 1037, 1024}, false, true);
+    c.b.param = true;
+    const ContractionSchedule s = first_schedule(c, machine, 2);
+    EXPECT_EQ(s.rows, m);
+    EXPECT_EQ(s.block_k, c.k);
+    EXPECT_TRUE(passes_by_once(c, s));
+    add_checked(cases, c, s);
+  }
+  EXPECT_EQ(cases.run(), "");
+}
+
+// A tiny k: b is packed for the whole call, so that the result is written along its rows.
+TEST(Contraction, ATinyKWritesAlongRows) {
+  const Machine machine = machine_with({"avx2", "fma"});
+  CompiledCases cases;
+  const Contraction c = product({100, 400, 20}, false, false);
+  const ContractionSchedule s = first_schedule(c, machine, 2);
+  EXPECT_EQ(s.b, Packing::kCall);
+  add_checked(cases, c, s);
+  EXPECT_EQ(cases.run(), "");
+}
+
 TEST(Contraction, PackingOfEveryHeightOfPanels) {
   CompiledCases cases;
   for (const int rows : {1, 2, 3, 5, 6, 9})

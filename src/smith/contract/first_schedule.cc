@@ -50,6 +50,11 @@ void choose_tile(ContractionSchedule& s, const Contraction& c, const Machine& ma
     s.vectors = std::clamp(std::min(most, wanted), 1, 4);
     return;
   }
+  // Some rows more, and a large b that passes by once: one tile that takes all of them.
+  if (c.m > s.rows && c.m <= registers - 4 && large_matrix(c.b, c)) {
+    s.rows = static_cast<int>(c.m), s.vectors = 1;
+    return;
+  }
   // Short runs of columns: the shape that leaves least at their ends.
   const std::vector<std::pair<int, int>> shapes =
       registers == 32 ? std::vector<std::pair<int, int>>{{12, 2}, {8, 3}, {6, 4}, {24, 1}}
@@ -127,6 +132,7 @@ void choose_blocks(ContractionSchedule& s, const Contraction& c, const Machine& 
   const long most_k = std::max<long>(64, l1 / 2 / tile_n);
   const long slices = ceil_div(c.k, most_k + most_k / 4);
   s.block_k = c.tap_rows ? c.tap_rows->steps : std::min(c.k, round_up(ceil_div(c.k, slices), 8));
+  if (passes_by_once(c, s)) s.block_k = c.k;
   const long row_panels = ceil_div(c.m, s.rows), column_panels = ceil_div(c.n, tile_n);
   if (splits_depth(s, c, l2)) {
     s.splits = s.threads;

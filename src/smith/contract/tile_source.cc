@@ -215,7 +215,7 @@ inline void multiply_tile(long depth, const float* a, const float* b, {4}bool fi
   }}
   for (long k = 0; k < depth; ++k) {{
     const float* const right = {5};
-    Vec column[vectors];
+{8}    Vec column[vectors];
 #pragma GCC unroll 16
     for (int j = 0; j < vectors; ++j)
       column[j] = {6};
@@ -242,7 +242,11 @@ inline void multiply_tile(long depth, const float* a, const float* b, {4}bool fi
                   guarded ? "guarded && j == vectors - 1 ? load_first(right + j * kLanes, kEdge % kLanes)\n"
                             "                                          : load_vec(right + j * kLanes)"
                           : "load_vec(right + j * kLanes)",
-                  a_at);
+                  a_at,
+                  passes_by_once(c, s)
+                      ? "    // b comes from memory, once: asked for some steps ahead.\n"
+                        "    for (long j = 0; j < kTileN; j += 16) __builtin_prefetch(right + 512 + j);\n"
+                      : "");
   text += fmt::format(
       R"(
 // Rows are dealt out so that all panels have {} rows; only the last columns of a run may need a narrower tile.
