@@ -69,7 +69,12 @@ Result<Prepared> prepare(const Problem& given) {
 Result<ContractionSchedule> schedule_of(const Problem& problem, const TakenContraction& taken,
                                         const Schedule& schedule) {
   const auto given = schedule.contractions.find(taken.tensor);
-  if (given != schedule.contractions.end()) return contraction_schedule_from_json(given->second);
+  if (given != schedule.contractions.end()) {
+    KF_TRY(ContractionSchedule found, contraction_schedule_from_json(given->second));
+    found.threads =
+        problem.threads;  // the program's team calls it whole: its scratch must have room for all of it
+    return found;
+  }
   // Tile instructions are a move of the search, taken when they were seen to be right and faster: never a
   // first guess.
   Machine plain = problem.machine;

@@ -79,6 +79,19 @@ std::vector<Field> fields_of(const CppProgram& program) {
   return fields;
 }
 
+// Scratch memory is laid out for a fixed number of threads, whatever OpenMP is set to when the kernel is
+// called.
+std::string team_text(int threads, bool team) {
+  std::string text = fmt::format(
+      "\n// Made for this many threads: scratch memory is laid out for them.\nconstexpr int kThreads = {};\n",
+      threads);
+  if (team)
+    text +=
+        "// OpenMP may give a team fewer than it is asked for, never more.\n"
+        "inline int team_size() { return std::min(kThreads, omp_get_max_threads()); }\n";
+  return text;
+}
+
 std::string parameter_list(const Problem& problem, bool params, bool others) {
   std::string text;
   for (const Argument& argument : problem.arguments) {
@@ -114,7 +127,7 @@ std::string emit_cpp(const CppProgram& program) {
     const std::string text = writer.write(done, end, team);
     const bool heap = writer.thread_bytes > thread_bytes || text.find("thread_heap") != std::string::npos;
     thread_bytes = std::max(thread_bytes, writer.thread_bytes);
-    if (team) body += "#pragma omp parallel\n  {\n";
+    if (team) body += "#pragma omp parallel num_threads(team_size())\n  {\n";
     const std::string indent = team ? "    " : "  ";
     if (heap)
       body += indent + (team ? "char* thread_heap = s.heaps + omp_get_thread_num() * kThreadBytes;\n"
@@ -154,6 +167,7 @@ std::string emit_cpp(const CppProgram& program) {
   text +=
       "\n" + constants_text(program.nest) + (program.prepared.root ? constants_text(program.prepared) : "");
   const bool needs_state = trio || thread_bytes > 0;
+  if (team || thread_bytes > 0) text += team_text(team ? problem.threads : 1, team);
   if (thread_bytes > 0)
     text += fmt::format("constexpr long kThreadBytes = {};\n", (thread_bytes + 4095) / 4096 * 4096 + 64);
   if (needs_state) {
@@ -185,7 +199,7 @@ std::string emit_cpp(const CppProgram& program) {
     if (argument.role == ArgumentRole::kParam) text += fmt::format("  s.{0} = {0};\n", argument.c_name);
   for (const Field& field : fields)
     text += fmt::format("  {0}* {1} = s.{1} = ({0}*)allocated({2});\n", field.type, field.name, field.bytes);
-  if (thread_bytes > 0) text += "  s.heaps = (char*)allocated(omp_get_max_threads() * kThreadBytes);\n";
+  if (thread_bytes > 0) text += "  s.heaps = (char*)allocated(kThreads * kThreadBytes);\n";
   for (const Field& field : fields) text += fmt::format("  (void){};\n", field.name);
   text += prepared + foreign_prepare + "  return state;\n}\n\n";
   const std::string others = parameter_list(problem, false, true);

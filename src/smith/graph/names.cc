@@ -20,8 +20,9 @@ constexpr auto kTaken = std::to_array<std::string_view>(
      "volatile", "wchar_t", "while", "xor", "xor_eq", "size_t", "int8_t", "int16_t", "int32_t", "int64_t",
      "uint8_t", "uint16_t", "uint32_t", "uint64_t", "free", "memcpy", "memset", "aligned_alloc",
      // the program around the loops
-     "State", "allocated", "kernel", "kernel_prepared", "main", "omp_get_max_threads", "omp_get_num_threads",
-     "omp_get_thread_num", "prepare", "release", "s", "state", "task",
+     "State", "allocated", "kThreadBytes", "kThreads", "kernel", "kernel_prepared", "main",
+     "omp_get_max_threads", "omp_get_num_threads", "omp_get_thread_num", "prepare", "release", "s", "state",
+     "task", "team_size",
      // the prelude
      "ExpParts", "F", "I", "IVec", "Int", "L", "Lane", "Larger", "Mask", "Of", "Partial", "Plus", "Smaller",
      "T", "Tensors", "Times", "U", "UVec", "Vec", "VecAt", "along", "at_least", "at_most", "backward", "body",
