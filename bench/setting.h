@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/files.h"
-#include "forge/evaluate.h"
+#include "judge/evaluate.h"
 
 namespace kforge::bench {
 

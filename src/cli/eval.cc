@@ -1,5 +1,5 @@
 // kforge eval: one kernel, judged.
-#include "forge/evaluate.h"
+#include "judge/evaluate.h"
 
 #include <CLI/CLI.hpp>
 

@@ -1,5 +1,5 @@
 // kforge recheck: does a stored verdict follow from its evidence, and does it happen again?
-#include "forge/recheck.h"
+#include "judge/recheck.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "forge/session.h"
+#include "judge/session.h"
 #include "report/eval_report.h"
 
 namespace kforge {

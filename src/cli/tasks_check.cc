@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "forge/task_check.h"
+#include "judge/task_check.h"
 #include "report/eval_report.h"
 #include "report/readable.h"
 #include "task/task.h"

@@ -12,7 +12,7 @@
 #include "forge/judge_attempt.h"
 #include "forge/remembering_model.h"
 #include "forge/run_folder.h"
-#include "forge/tune.h"
+#include "judge/tune.h"
 #include "profile/profile_candidate.h"
 #include "refine/strategy.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "forge/budget.h"
-#include "forge/session.h"
+#include "judge/session.h"
 #include "llm/llm.h"
 #include "report/run_report.h"
 #include "store/runs.h"

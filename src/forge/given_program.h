@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "forge/session.h"
 #include "generate/candidate.h"
+#include "judge/session.h"
 #include "store/runs.h"
 
 namespace kforge {

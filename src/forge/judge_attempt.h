@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "forge/attempts.h"
-#include "forge/race.h"
-#include "forge/session.h"
+#include "judge/race.h"
+#include "judge/session.h"
 
 namespace kforge {
 

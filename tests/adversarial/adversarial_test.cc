@@ -11,7 +11,7 @@
 #include "adversarial/kernel_case.h"
 #include "adversarial/leftovers.h"
 #include "base/files.h"
-#include "forge/evaluate.h"
+#include "judge/evaluate.h"
 #include "machine/machine.h"
 #include "report/eval_report.h"
 

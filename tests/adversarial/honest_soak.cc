@@ -13,7 +13,7 @@
 
 #include "adversarial/kernel_case.h"
 #include "base/files.h"
-#include "forge/evaluate.h"
+#include "judge/evaluate.h"
 #include "machine/machine.h"
 #include "report/eval_report.h"
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "forge/evaluate.h"
+#include "judge/evaluate.h"
 
 namespace kforge {
 

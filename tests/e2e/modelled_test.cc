@@ -7,8 +7,8 @@
 
 #include "base/files.h"
 #include "e2e/conversation.h"
-#include "forge/evaluate.h"
 #include "forge/forge.h"
+#include "judge/evaluate.h"
 
 namespace kforge {
 namespace {

@@ -14,7 +14,7 @@
 #include "adversarial/kernel_case.h"
 #include "adversarial/leftovers.h"
 #include "base/files.h"
-#include "forge/evaluate.h"
+#include "judge/evaluate.h"
 #include "report/eval_report.h"
 #include "store/sqlite.h"
 #include "store/store.h"

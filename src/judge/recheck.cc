@@ -1,10 +1,10 @@
-#include "forge/recheck.h"
+#include "judge/recheck.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/files.h"
-#include "forge/evaluate.h"
+#include "judge/evaluate.h"
 #include "store/store.h"
 #include "task/task.h"
 #include "verify/statistics.h"

@@ -1,4 +1,4 @@
-#include "forge/evaluate.h"
+#include "judge/evaluate.h"
 
 #include "generate/candidate.h"
 

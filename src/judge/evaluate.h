@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/result.h"
-#include "forge/session.h"
+#include "judge/session.h"
 #include "report/eval_report.h"
 #include "report/progress.h"
 

@@ -1,12 +1,12 @@
 // Races and the search of tunables, on a task so small that a program a thousand times slower is slower on
 // any machine.
-#include "forge/race.h"
+#include "judge/race.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "forge/tune.h"
+#include "judge/tune.h"
 
 namespace kforge {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "baseline/baseline.h"
 #include "build/build.h"
-#include "forge/stopwatch.h"
 #include "generate/candidate.h"
+#include "judge/stopwatch.h"
 #include "machine/machine.h"
 #include "platform/platform.h"
 #include "profile/profile.h"

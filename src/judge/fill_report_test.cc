@@ -1,4 +1,4 @@
-#include "forge/fill_report.h"
+#include "judge/fill_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "forge/race.h"
+#include "judge/race.h"
 
 #include <algorithm>
 #include <numeric>

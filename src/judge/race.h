@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "forge/session.h"
+#include "judge/session.h"
 #include "verify/statistics.h"
 
 namespace kforge {

@@ -1,4 +1,4 @@
-#include "forge/task_check.h"
+#include "judge/task_check.h"
 
 #include "machine/machine.h"
 #include "oracle/expected.h"

@@ -1,7 +1,7 @@
 // The baselines of a session: found once per shape case, each through the value gates, kept for every
 // candidate.
-#include "forge/baseline_gates.h"
-#include "forge/session.h"
+#include "judge/baseline_gates.h"
+#include "judge/session.h"
 
 namespace kforge {
 

@@ -1,4 +1,4 @@
-#include "forge/baseline_gates.h"
+#include "judge/baseline_gates.h"
 
 #include "base/hash.h"
 #include "verify/value_gates.h"

@@ -1,6 +1,6 @@
 // The path of a candidate through the gates, in the order in which it happens: judge() is the table of
 // contents.
-#include "forge/session.h"
+#include "judge/session.h"
 
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "build/source_place.h"
 #include "build/symbols.h"
-#include "forge/fill_report.h"
+#include "judge/fill_report.h"
 #include "machine/spin.h"
 #include "profile/profile_candidate.h"
 #include "run/waiting_runners.h"

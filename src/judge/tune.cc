@@ -1,9 +1,9 @@
-#include "forge/tune.h"
+#include "judge/tune.h"
 
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "forge/race.h"
+#include "judge/race.h"
 #include "report/readable.h"
 
 namespace kforge {

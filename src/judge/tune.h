@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "forge/session.h"
-#include "forge/tunables.h"
+#include "judge/session.h"
+#include "judge/tunables.h"
 #include "store/runs.h"
 
 namespace kforge {

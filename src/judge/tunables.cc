@@ -1,4 +1,4 @@
-#include "forge/tunables.h"
+#include "judge/tunables.h"
 
 #include <algorithm>
 #include <charconv>
