@@ -7,6 +7,7 @@
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/session_options.h"
+#include "report/progress.h"
 
 namespace kforge {
 namespace {

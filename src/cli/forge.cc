@@ -69,7 +69,7 @@ int run(ForgeArguments& arguments) {
 void declare_forge(CLI::App& command, int& exit_code) {
   auto arguments = std::make_shared<ForgeArguments>();
   ForgeOptions& options = arguments->options;
-  SessionOptions& session = options.session;
+  JudgeOptions& session = options.session;
   command.add_option("TASK", session.task, "task by name (`kforge tasks`), folder or .onnx file");
   command
       .add_option("-g,--generator", arguments->generators,

@@ -4,7 +4,7 @@
 
 namespace kforge {
 
-void add_session_options(CLI::App& command, SessionOptions& session, SessionArguments& typed) {
+void add_session_options(CLI::App& command, JudgeOptions& session, SessionArguments& typed) {
   add_value(command, "--on", session.platform, "NAME", "platform by name or folder");
   add_choice(command, "--precision", session.precision, {"fp32", "high", "bf16", "fp16"},
              "how near the values must be");
@@ -29,7 +29,7 @@ void add_session_options(CLI::App& command, SessionOptions& session, SessionArgu
       ->excludes("--sandbox");
 }
 
-void complete(const SessionArguments& typed, SessionOptions& session) {
+void complete(const SessionArguments& typed, JudgeOptions& session) {
   session.cold = typed.cache == "cold";
   if (typed.no_sandbox) session.sandbox = SandboxTier::kNone;
   if (typed.sandbox == "bubblewrap") session.sandbox = SandboxTier::kBubblewrap;

@@ -5,19 +5,20 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "judge/session.h"
-#include "report/eval_report.h"
+#include "judge/workspace.h"
+#include "report/eval_terminal.h"
+#include "store/eval_report.h"
 
 namespace kforge {
 
-// Options as they are typed, until complete() puts them into SessionOptions.
+// Options as they are typed, until complete() puts them into JudgeOptions.
 struct SessionArguments {
   std::string cache = "cold", sandbox = "strongest";
   bool no_sandbox = false;
 };
 // Everything but the task, which not every command requires.
-void add_session_options(CLI::App& command, SessionOptions& session, SessionArguments& typed);
-void complete(const SessionArguments& typed, SessionOptions& session);
+void add_session_options(CLI::App& command, JudgeOptions& session, SessionArguments& typed);
+void complete(const SessionArguments& typed, JudgeOptions& session);
 
 struct OutputArguments {
   bool json = false, explain = false, quiet = false;

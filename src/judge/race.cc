@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "judge/program.h"
 #include "run/start_together.h"
 #include "verify/value_gates.h"
 
@@ -48,12 +49,12 @@ RoundPlan fixed_plan(const std::vector<InputChoice>& choices) {
 
 }  // namespace
 
-Race::Race(JudgingSession& session, std::size_t index)
-    : session_(session), index_(index), task_(session.bound(index)) {}
+Race::Race(Workspace& workspace, std::size_t index)
+    : workspace_(workspace), index_(index), task_(workspace.setup().bound(index)) {}
 Race::~Race() = default;
 
 Result<void> Race::open(double call_ns) {
-  TimingOptions timing = session_.timing(*context_);
+  TimingOptions timing = timing_options(workspace_.setup(), *context_);
   KF_TRY(memory_, InputMemory::create(task_, slots_for(task_, std::max(call_ns, 1e3) / 4, timing.batch_ns)));
   choices_.assign(memory_->layout.slots, {InputKind::kOwn, context_->check_seed(InputKind::kOwn)});
   for (std::uint32_t slot = 1; slot < memory_->layout.slots; ++slot)
@@ -73,7 +74,7 @@ Step<bool> Race::start(Runner& runner, bool look) {
   KF_STEP([[maybe_unused]] CallTime called, runner.contender->call({0}, context_->call_limit));
   Verdict scratch;
   if (auto failure = judge_outputs(*context_, *expected_, runner.contender->outputs(), 0, InputKind::kOwn,
-                                   "accuracy", scratch))
+                                   Gate::kAccuracy, scratch))
     return candidate_failed(*failure);
   return true;
 }
@@ -81,15 +82,15 @@ Step<bool> Race::start(Runner& runner, bool look) {
 Result<RaceResult> Race::challenge(const Build& build) {
   RaceResult result;
   if (!context_) {
-    KF_TRY(context_, session_.context(task_));
+    KF_TRY(context_, workspace_.context(task_));
     KF_TRY(expected_, context_->expected(InputKind::kOwn));
   }
   challenger_.reset();
   challenger_.emplace();
-  KF_TRY(challenger_->program, session_.stage("challenger", build, task_));
+  KF_TRY(challenger_->program, stage_program(workspace_, "challenger", build, task_));
   bool first = !memory_;
   if (first) KF_TRY_VOID(open(1e9));  // one slot: how long a call takes is not known yet
-  session_.progress().stage("racing");
+  workspace_.progress().stage("racing");
   KF_TRY(auto started, start(*challenger_, true));
   if (!started) {
     result.failure = started.error();
@@ -113,7 +114,7 @@ Result<RaceResult> Race::challenge(const Build& build) {
   std::vector<TimedContender> timed;
   timed.push_back({.contender = challenger_->contender.get()});
   if (incumbent_) timed.push_back({.contender = incumbent_->contender.get()});
-  TimingOptions timing = session_.timing(*context_);
+  TimingOptions timing = timing_options(workspace_.setup(), *context_);
   timing.refill = false;
   timing.min_rounds = kLeastRounds;
   timing.max_rounds = kMostRounds;
@@ -129,7 +130,7 @@ Result<RaceResult> Race::challenge(const Build& build) {
   result.ns = median_interval(times_of(timed[0]));
   double cpu = 0, wall = 0;
   for (const Sample& sample : timed[0].samples) cpu += sample.cpu_ns, wall += sample.parent_ns;
-  if (wall > 0) result.thread_use = cpu / (wall * session_.threads());
+  if (wall > 0) result.thread_use = cpu / (wall * workspace_.setup().threads);
   if (timed.size() > 1) result.ratio = ratio_of(timed);
   return result;
 }
@@ -141,31 +142,32 @@ void Race::rest() {
   if (incumbent_) incumbent_->contender.reset();
 }
 
-Result<std::vector<MeasuredBaseline>> measure_baselines(JudgingSession& session, std::size_t index) {
+Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, std::size_t index) {
   constexpr int kRounds = 5;
-  const BoundTask& task = session.bound(index);
-  KF_TRY(JudgeContext context, session.context(task));
-  session.progress().stage("checking baselines");
-  KF_TRY(const std::vector<Rival>* rivals, session.baselines(index, context));
+  const BoundTask& task = workspace.setup().bound(index);
+  KF_TRY(JudgeContext context, workspace.context(task));
+  workspace.progress().stage("checking baselines");
+  KF_TRY(CaseBaselines * baselines, workspace.baselines(index, context));
+  const std::vector<Rival>& rivals = baselines->present;
   std::vector<MeasuredBaseline> measured;
-  if (rivals->empty()) return measured;
-  TimingOptions timing = session.timing(context);
+  if (rivals.empty()) return measured;
+  TimingOptions timing = timing_options(workspace.setup(), context);
   KF_TRY(InputMemory memory, InputMemory::create(task, slots_for(task, 20e3, timing.batch_ns)));
   InputChoice own{InputKind::kOwn, context.check_seed(InputKind::kOwn)};
   fill_params(task, memory, own);
   std::vector<std::unique_ptr<Contender>> running;
   std::vector<TimedContender> timed;
   std::vector<std::string> names;
-  session.progress().advance(0, "starting the baselines");
+  workspace.progress().advance(0, "starting the baselines");
   std::vector<ContenderSpec> specs;
-  for (const Rival& rival : *rivals) specs.push_back(rival.spec);
+  for (const Rival& rival : rivals) specs.push_back(rival.spec);
   auto processes = start_together(specs, task, memory, context.load_limit * 3);
   for (std::size_t i = 0; i < processes.size(); ++i) {
     KF_TRY(auto started, std::move(processes[i]));
     if (!started) continue;  // the judging of the first candidate says why
     KF_TRY(auto prepared, (*started)->prepare(context.call_limit * 3));
     if (!prepared) continue;
-    names.push_back((*rivals)[i].name);
+    names.push_back(rivals[i].name);
     timed.push_back({.contender = started->get()});
     running.push_back(std::move(*started));
   }
@@ -176,12 +178,12 @@ Result<std::vector<MeasuredBaseline>> measure_baselines(JudgingSession& session,
   TimingHooks hooks;
   std::vector<InputChoice> choices(memory.layout.slots, own);
   hooks.plan = [&](int) { return fixed_plan(choices); };
-  session.progress().stage("timing baselines");
+  workspace.progress().stage("timing baselines");
   KF_TRY([[maybe_unused]] int rounds, time_interleaved(task, memory, timed, timing, hooks));
   for (std::size_t i = 0; i < timed.size(); ++i)
     if (!timed[i].failure) measured.push_back({names[i], median(times_of(timed[i]))});
   std::ranges::sort(measured, {}, &MeasuredBaseline::ns);
-  if (!measured.empty()) session.set_fastest(index, measured.front().name);
+  if (!measured.empty()) workspace.set_fastest(index, measured.front().name);
   return measured;
 }
 

@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "judge/session.h"
+#include "build/build.h"
+#include "judge/workspace.h"
+#include "run/native.h"
+#include "task/inputs.h"
 #include "verify/statistics.h"
 
 namespace kforge {
@@ -24,7 +27,7 @@ struct RaceResult {
 // One shape case.
 class Race {
  public:
-  Race(JudgingSession& session, std::size_t index);
+  Race(Workspace& workspace, std::size_t index);
   ~Race();
 
   // Starts the program, looks at one result, and times it against the incumbent, for as short as it takes to
@@ -43,7 +46,7 @@ class Race {
   Result<void> open(double call_ns);
   Step<bool> start(Runner& runner, bool look);
 
-  JudgingSession& session_;
+  Workspace& workspace_;
   std::size_t index_;
   const BoundTask& task_;
   std::optional<JudgeContext> context_;
@@ -58,6 +61,6 @@ struct MeasuredBaseline {
   std::string name;
   double ns = 0;
 };
-Result<std::vector<MeasuredBaseline>> measure_baselines(JudgingSession& session, std::size_t index);
+Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, std::size_t index);
 
 }  // namespace kforge

@@ -28,7 +28,7 @@ bool figures_follow(const EvalReport& report) {
   const SampleSeries* own = series_of(report, "candidate");
   if (!own) return false;
   Interval ns = median_interval(own->ns_per_call);
-  if (!close(ns.value, report.time_ns->median) || !close(ns.lo, report.time_ns->lo) ||
+  if (!close(ns.value, report.time_ns->value) || !close(ns.lo, report.time_ns->lo) ||
       !close(ns.hi, report.time_ns->hi))
     return false;
   if (!report.speedup) return true;

@@ -172,7 +172,7 @@ bool Contender::State::ends_within(milliseconds limit) {
 
 Failure Contender::State::why_ended(std::uint32_t stage) {
   if (!ends_within(kLastMoments))
-    return Rejected{"protocol",
+    return Rejected{Gate::kProtocol,
                     fmt::format("the program cut the harness's own channel during {} and went on running",
                                 stage_name(stage)),
                     ""};
@@ -216,7 +216,7 @@ Step<Received> Contender::State::await(std::uint32_t stage, milliseconds limit) 
       [[fallthrough]];
     default:
       process->kill();
-      return candidate_failed(Rejected{"protocol",
+      return candidate_failed(Rejected{Gate::kProtocol,
                                        fmt::format("the program wrote to the harness's own channel during {} "
                                                    "(a message of type {})",
                                                    stage_name(stage), received.header.type),
@@ -237,7 +237,7 @@ bool Contender::State::has_unsolicited() const {
 
 Failure Contender::State::forged() {
   process->kill();
-  return Rejected{"protocol",
+  return Rejected{Gate::kProtocol,
                   "the program sent a result message that nobody had asked for: results were forged", ""};
 }
 
@@ -382,7 +382,7 @@ Step<bool> Contender::finish() {
   int others = state_->process->other_processes();
   if (others > 0)
     return candidate_failed(Rejected{
-        "after_return", fmt::format("{} process(es) were left running beside the program", others), ""});
+        Gate::kAfterReturn, fmt::format("{} process(es) were left running beside the program", others), ""});
   if (!send_packet(state_->socket.get(), {KFORGE_EXIT, 0, 0, 0}, nullptr, {}))
     return candidate_failed(state_->why_ended(KFORGE_EXIT));
   state_->process->resume();
@@ -391,7 +391,7 @@ Step<bool> Contender::finish() {
   KF_TRY(SandboxExit exit, state_->process->wait());
   if (exit.left_processes)
     return candidate_failed(
-        Rejected{"after_return", "processes were left running when the program ended", ""});
+        Rejected{Gate::kAfterReturn, "processes were left running when the program ended", ""});
   if (exit.exit_code == 0 && exit.signal == 0 && !exit.wall_exceeded) return true;
   return candidate_failed(describe_exit(exit, "release() or exit"));
 }

@@ -60,7 +60,7 @@ std::vector<std::uint64_t> frames_of(const KforgeFault& fault) {
 Failure describe_fault(const KforgeFault& fault, const std::vector<std::string>& argument_names,
                        std::string_view stage, std::string_view stderr_text) {
   if (fault.signal == SIGSYS) {
-    return Rejected{"sandbox",
+    return Rejected{Gate::kSandbox,
                     fmt::format("the program made the system call {} during {}, which the sandbox forbids",
                                 syscall_name(fault.syscall), stage),
                     fmt::format("{{\"syscall\":{}}}", fault.syscall)};
@@ -74,7 +74,7 @@ Failure describe_exit(const SandboxExit& exit, std::string_view stage) {
   std::string tail = printable_tail(exit.err);
   if (exit.wall_exceeded) return Timeout{std::string(stage), 0};
   if (exit.signal == SIGSYS)
-    return Rejected{"sandbox",
+    return Rejected{Gate::kSandbox,
                     fmt::format("the program made a system call during {} that the sandbox forbids", stage),
                     ""};
   if (exit.signal == SIGKILL)

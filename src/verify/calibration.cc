@@ -126,4 +126,15 @@ Result<Calibration> calibrate(const JudgeContext& context) {
   return calibration;
 }
 
+GateResult finding_of(const Calibration& calibration) {
+  if (calibration.vacuous())
+    return {Gate::kCalibration, GateState::kFlagged,
+            fmt::format("the task is vacuous: {} would pass too", calibration.passing.front()), ""};
+  return passed(
+      Gate::kCalibration,
+      fmt::format(
+          "programs that do nothing fail; the nearest ({}) is at least {:.3g} times outside the bound",
+          calibration.closest_name, calibration.closest));
+}
+
 }  // namespace kforge

@@ -82,14 +82,14 @@ Result<void> TimedJudge::repeat_calls(Contender& fresh, std::span<const Remember
     }
     if (call.tripwire) {
       verdict_.fail(Rejected{
-          "timed_calls",
+          Gate::kTimedCalls,
           "a call used values its inputs had before it was made: the program works ahead in a batch; " +
               *difference,
           ""});
       return {};
     }
     verdict_.fail(
-        Rejected{"timed_calls",
+        Rejected{Gate::kTimedCalls,
                  fmt::format("a timed call (round {}) gave another result than the same call alone: {}",
                              call.round + 1, *difference),
                  fmt::format("{{\"round\":{}}}", call.round + 1)});
@@ -130,7 +130,7 @@ Result<void> TimedJudge::judge_timed_calls() {
   KF_TRY(auto finished, fresh.finish());
   if (!finished) return verdict_.fail(finished.error()), Result<void>{};
   verdict_.pass(
-      "timed_calls",
+      Gate::kTimedCalls,
       fmt::format("{} equal the oracle{}, {} others equal the same call in a fresh process",
                   truths_seen_ == 0 ? "one timed call" : fmt::format("{} timed calls", truths_seen_ + 1),
                   witnesses_seen_ == 0 ? "" : fmt::format(", {} a baseline", witnesses_seen_),

@@ -30,7 +30,7 @@ Result<TimedFindings> TimedJudge::judge() {
   KF_TRY_VOID(judge_timed_calls());
   if (!verdict_.failed()) KF_TRY_VOID(judge_clock());
   if (verdict_.failed()) return findings_;
-  verdict_.pass("after_return",
+  verdict_.pass(Gate::kAfterReturn,
                 "stopped the instant it reported; nothing changed afterwards, nothing was left running");
   KF_TRY_VOID(judge_floor());
   if (!verdict_.failed()) KF_TRY_VOID(judge_suspicious());

@@ -31,7 +31,7 @@ void TimedJudge::judge_threads() {
     use.push_back(sample.cpu_ns / std::max(sample.parent_ns, 1.0));
   double threads = median(use);
   if (threads <= kMost * context_.threads) return;
-  verdict_.fail(Rejected{"threads",
+  verdict_.fail(Rejected{Gate::kThreads,
                          fmt::format("it used {:.2g} processors where {} thread{} were allowed", threads,
                                      context_.threads, context_.threads == 1 ? "" : "s"),
                          fmt::format("{{\"used\":{:.3f},\"allowed\":{}}}", threads, context_.threads)});
@@ -69,7 +69,7 @@ Result<void> TimedJudge::judge_clock() {
     if (verdict_.failed()) return {};
     if (std::ranges::count_if(again, disagree) >= 3) {
       verdict_.fail(Rejected{
-          "clock",
+          Gate::kClock,
           fmt::format(
               "its own clock says {:.3f} ms where {:.3f} ms passed outside: the clock was tampered with",
               again.back().claimed_ns / 1e6, again.back().parent_ns / 1e6),
@@ -77,7 +77,7 @@ Result<void> TimedJudge::judge_clock() {
       return {};
     }
   }
-  verdict_.pass("clock", "wall time of the parent; the program's own clock agrees");
+  verdict_.pass(Gate::kClock, "wall time of the parent; the program's own clock agrees");
   return {};
 }
 
@@ -96,7 +96,7 @@ Result<void> TimedJudge::judge_floor() {
   std::string evidence = numbers_evidence(numbers);
   if (findings_.ns.value < floor.bytes_ns) {
     verdict_.fail(Rejected{
-        "floor",
+        Gate::kFloor,
         fmt::format("{:.3g} us is less than its {:.3g} MB need to travel at the speed of {} ({:.3g} us)",
                     findings_.ns.value / 1e3, floor.bytes / 1e6, floor.level, floor.bytes_ns / 1e3),
         evidence});
@@ -105,11 +105,11 @@ Result<void> TimedJudge::judge_floor() {
   bool algebraic = findings_.ns.value < floor.flops_ns;
   if (algebraic) verdict_.flags.push_back("algebraic");
   if (algebraic) {
-    verdict_.flag("floor",
+    verdict_.flag(Gate::kFloor,
                   "faster than the graph's flops allow: it computes less than the graph says (algebraic)",
                   evidence);
   } else {
-    verdict_.pass("floor",
+    verdict_.pass(Gate::kFloor,
                   fmt::format("slower than its bytes can travel ({:.3g} us at {} speed)",
                               floor.bytes_ns / 1e3, floor.level),
                   evidence);
@@ -131,7 +131,7 @@ Result<void> TimedJudge::judge_suspicious() {
   double ns = std::ranges::min(again, {}, &Sample::ns_per_call).ns_per_call;
   double allowed = std::max(0.5 * findings_.ns.value, kBatchSlackNs / findings_.batch);
   if (ns > findings_.ns.value + allowed)
-    verdict_.fail(Rejected{"floor",
+    verdict_.fail(Rejected{Gate::kFloor,
                            fmt::format("{:.3g} us did not repeat in a fresh process, which took {:.3g} us",
                                        findings_.ns.value / 1e3, ns / 1e3),
                            ""});

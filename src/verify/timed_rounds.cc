@@ -52,9 +52,9 @@ void TimedJudge::after_batch(const BatchView& batch) {
     if (batch.round == drawn_round_ && slot == drawn_slot_) {
       Verdict scratch;
       auto failure =
-          judge_outputs(context_, *expected_, outputs, slot, InputKind::kOwn, "timed_calls", scratch);
+          judge_outputs(context_, *expected_, outputs, slot, InputKind::kOwn, Gate::kTimedCalls, scratch);
       if (failure)
-        verdict_.fail(Rejected{"timed_calls",
+        verdict_.fail(Rejected{Gate::kTimedCalls,
                                "a timed call gave another result than its checks: " + reason_text(*failure),
                                std::string(evidence_json(*failure))});
       continue;
@@ -72,7 +72,7 @@ void TimedJudge::after_batch(const BatchView& batch) {
     if (count_poison(argument.dtype, batch.plan.choices[slot].seed, data) == element_count(argument.shape))
       continue;
     verdict_.fail(
-        Rejected{"timed_calls",
+        Rejected{Gate::kTimedCalls,
                  fmt::format("{} of a call that had not been made was written: the program works ahead",
                              argument.c_name),
                  ""});

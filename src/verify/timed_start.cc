@@ -118,8 +118,8 @@ Result<TimedJudge::CheckedRival> TimedJudge::check_rival(const Rival& rival, int
     if (failure) return refuse(*failure);
   }
   Verdict scratch;
-  if (auto failure =
-          judge_outputs(context_, *expected_, process.outputs(), 0, InputKind::kOwn, "accuracy", scratch))
+  if (auto failure = judge_outputs(context_, *expected_, process.outputs(), 0, InputKind::kOwn,
+                                   Gate::kAccuracy, scratch))
     return refuse(*failure);
   return checked;
 }

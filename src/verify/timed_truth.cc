@@ -57,9 +57,9 @@ Result<void> TimedJudge::judge_by_truth(const RememberedCall& call, const Tensor
   lenient.policy.tolerance *= 2;
   for (ExpectedOutput& output : truth.outputs) output.yardstick_worst_abs *= 2;
   Verdict scratch;
-  auto failure = judge_outputs(lenient, truth, outputs, slot, call.choice.kind, "timed_calls", scratch);
+  auto failure = judge_outputs(lenient, truth, outputs, slot, call.choice.kind, Gate::kTimedCalls, scratch);
   if (failure)
-    verdict_.fail(Rejected{"timed_calls",
+    verdict_.fail(Rejected{Gate::kTimedCalls,
                            "a timed call is wrong though the checks were right: " + reason_text(*failure),
                            std::string(evidence_json(*failure))});
   return {};

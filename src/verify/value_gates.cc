@@ -21,16 +21,16 @@ constexpr milliseconds kLinger{8};
 constexpr double kIsolated = 1e-5;
 constexpr std::int64_t kLargeResult = 1000;
 
-std::string_view gate_of(InputKind kind) {
+Gate gate_of(InputKind kind) {
   switch (kind) {
     case InputKind::kOwn:
     case InputKind::kNormal:
     case InputKind::kHeavyTail:
-      return "accuracy";
+      return Gate::kAccuracy;
     case InputKind::kInteger:
-      return "integer";
+      return Gate::kInteger;
     default:
-      return "extreme";
+      return Gate::kExtreme;
   }
 }
 
@@ -46,7 +46,7 @@ std::size_t argument_of_output(const BoundTask& task, const std::string& output)
 }
 
 void add_figures(Verdict& verdict, const Comparison& found, InputKind kind) {
-  if (gate_of(kind) != "accuracy") return;
+  if (gate_of(kind) != Gate::kAccuracy) return;
   if (found.max_rel >= verdict.error.max_rel) verdict.error.bound = found.bound_at_worst;
   verdict.error.max_abs = std::max(verdict.error.max_abs, found.max_abs);
   verdict.error.max_rel = std::max(verdict.error.max_rel, found.max_rel);
@@ -63,7 +63,7 @@ std::optional<Failure> canary_failure(const BoundTask& task, const TensorMemory&
     if (argument.role != Role::kOutput && argument.role != Role::kInout) continue;
     if (auto distance = outputs.broken_canary(a, slot))
       return Rejected{
-          "memory",
+          Gate::kMemory,
           *distance < 0
               ? fmt::format("the program wrote {} bytes before the start of {}", -*distance, argument.c_name)
               : fmt::format("the program wrote {} bytes past the end of {}", *distance + 1, argument.c_name),
@@ -91,7 +91,7 @@ bool works_after_return(const BoundTask& task, Contender& contender, std::uint32
 }
 
 Rejected after_return_failure() {
-  return Rejected{"after_return",
+  return Rejected{Gate::kAfterReturn,
                   "outputs still changed after the kernel had returned: work goes on in the background", ""};
 }
 
@@ -122,7 +122,7 @@ class ValueJudge {
   Verdict& verdict_;
   std::optional<InputMemory> memory_;
   std::unique_ptr<Contender> contender_;
-  std::map<std::string_view, std::string> done_;  // by gate: the kinds that passed, for the summary
+  std::map<Gate, std::string> done_;  // by gate: the kinds that passed, for the summary
   std::vector<std::string> skipped_;
 };
 
@@ -163,7 +163,7 @@ Result<void> ValueJudge::judge_kind(InputKind kind) {
   // A bound, such as a clip, hides the error of large sums in nearly every element of truth and yardstick;
   // the few just beside it show it whole. Whether they are there is chance, so chance decides once more: a
   // program that is wrong is wrong on other inputs too.
-  if (wrong && wrong->isolated && gate_of(kind) == "extreme" && !verdict_.failed()) {
+  if (wrong && wrong->isolated && gate_of(kind) == Gate::kExtreme && !verdict_.failed()) {
     JudgeContext again = context_;
     again.secret = mix_seed(context_.secret, 2);
     again.fresh_secret = true;
@@ -210,15 +210,16 @@ Result<void> ValueJudge::judge_repeat(const Expected& expected, InputChoice choi
   KF_TRY(bool called, call(1));
   if (!called) return {};
   if (auto failure =
-          judge_outputs(context_, expected, contender_->outputs(), 1, choice.kind, "repeat", verdict_)) {
+          judge_outputs(context_, expected, contender_->outputs(), 1, choice.kind, Gate::kRepeat, verdict_)) {
     verdict_.fail(*failure);
     return {};
   }
   bool same = snapshot(task_, contender_->outputs(), 0) == snapshot(task_, contender_->outputs(), 1);
   if (same) verdict_.flags.push_back("bitwise_repeatable");
   if (!same && context_.deterministic)
-    verdict_.fail(Rejected{
-        "repeat", "two calls on the same values differ in their bits, and --deterministic forbids it", ""});
+    verdict_.fail(
+        Rejected{Gate::kRepeat,
+                 "two calls on the same values differ in their bits, and --deterministic forbids it", ""});
   return {};
 }
 
@@ -237,19 +238,20 @@ Result<void> ValueJudge::every_kind() {
     KF_TRY_VOID(judge_kind(kind));
     if (verdict_.failed()) return {};
   }
-  verdict_.pass("nonfinite", "infinities and NaN exactly where the oracle has them");
-  verdict_.pass("accuracy", fmt::format("within the {} policy on {} inputs; {:.2g} of the scale at worst",
-                                        context_.policy.name, done_["accuracy"], verdict_.error.max_rel));
-  verdict_.pass("integer",
+  verdict_.pass(Gate::kNonfinite, "infinities and NaN exactly where the oracle has them");
+  verdict_.pass(Gate::kAccuracy,
+                fmt::format("within the {} policy on {} inputs; {:.2g} of the scale at worst",
+                            context_.policy.name, done_[Gate::kAccuracy], verdict_.error.max_rel));
+  verdict_.pass(Gate::kInteger,
                 exact_on_integers(task_) ? "bit-exact on whole numbers" : "whole numbers, within the policy");
-  if (!done_["extreme"].empty()) {
-    verdict_.pass("extreme", done_["extreme"] + " inputs");
+  if (!done_[Gate::kExtreme].empty()) {
+    verdict_.pass(Gate::kExtreme, done_[Gate::kExtreme] + " inputs");
   } else {
-    verdict_.skip("extreme", "fp32 itself overflows on every extreme input");
+    verdict_.skip(Gate::kExtreme, "fp32 itself overflows on every extreme input");
   }
   for (const std::string& kind : skipped_)
     verdict_.gates.back().summary += fmt::format("; {} skipped: fp32 is not finite there", kind);
-  verdict_.pass("memory", "every element written, canaries and guard pages intact, inputs sealed");
+  verdict_.pass(Gate::kMemory, "every element written, canaries and guard pages intact, inputs sealed");
   return {};
 }
 
@@ -277,7 +279,8 @@ Result<void> ValueJudge::another_process() {
     }
     verdict_.call_seconds += time->parent_ns / 1e9;
   }
-  if (auto failure = judge_outputs(context_, *expected, contender_->outputs(), 0, kind, "repeat", verdict_)) {
+  if (auto failure =
+          judge_outputs(context_, *expected, contender_->outputs(), 0, kind, Gate::kRepeat, verdict_)) {
     if (auto* wrong = std::get_if<WrongValue>(&*failure))
       wrong->reason =
           "in another process, with one thread, after a call on nearly the same inputs: " + wrong->reason;
@@ -293,7 +296,7 @@ Result<void> ValueJudge::another_process() {
 
 std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected& expected,
                                      const TensorMemory& outputs, std::uint32_t slot, InputKind kind,
-                                     std::string_view gate, Verdict& verdict) {
+                                     Gate gate, Verdict& verdict) {
   const BoundTask& task = *context.task;
   if (auto failure = canary_failure(task, outputs, slot)) return failure;
   CompareOptions options{context.policy, kind == InputKind::kInteger && exact_on_integers(task),
@@ -313,12 +316,11 @@ std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected
     // A byte-sized output may hold the pattern by chance; wrong elements decide.
     if (untouched > 0 && untouched * 2 >= found.wrong)
       return WrongValue{
-          "memory",
+          Gate::kMemory,
           fmt::format("{} of {} elements of {} were never written", untouched, found.elements, output.name),
           evidence};
-    std::string_view which = found.wrong_nonfinite > 0 && gate == "accuracy" ? "nonfinite" : gate;
-    return WrongValue{std::string(which),
-                      comparison_sentence(output, found, context.policy.name, name_of(kind)), evidence,
+    Gate which = found.wrong_nonfinite > 0 && gate == Gate::kAccuracy ? Gate::kNonfinite : gate;
+    return WrongValue{which, comparison_sentence(output, found, context.policy.name, name_of(kind)), evidence,
                       found.wrong_nonfinite == 0 && found.elements >= kLargeResult &&
                           static_cast<double>(found.wrong) <=
                               std::max(1.0, kIsolated * static_cast<double>(found.elements))};
@@ -351,10 +353,11 @@ Result<void> judge_values(const JudgeContext& context, const ContenderSpec& prog
   if (second_verdict.error.max_rel > verdict.error.max_rel) verdict.error = second_verdict.error;
   if (second_verdict.failed()) return verdict.fail(*second_verdict.failure), Result<void>{};
   bool same = std::ranges::count(verdict.flags, "bitwise_repeatable") > 0;
-  verdict.pass("repeat", fmt::format("repeats and {} within the policy{}",
-                                     context.threads > 1 ? fmt::format("1 and {} threads", context.threads)
-                                                         : "1 thread",
-                                     same ? ", repeats equal bit for bit" : ""));
+  verdict.pass(
+      Gate::kRepeat,
+      fmt::format("repeats and {} within the policy{}",
+                  context.threads > 1 ? fmt::format("1 and {} threads", context.threads) : "1 thread",
+                  same ? ", repeats equal bit for bit" : ""));
   return {};
 }
 

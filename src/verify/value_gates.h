@@ -15,6 +15,6 @@ Result<void> judge_values(const JudgeContext& context, const ContenderSpec& prog
 // One output set in a slot against the expected one: the failure, or nothing. Adds to the verdict's figures.
 std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected& expected,
                                      const TensorMemory& outputs, std::uint32_t slot, InputKind kind,
-                                     std::string_view gate, Verdict& verdict);
+                                     Gate gate, Verdict& verdict);
 
 }  // namespace kforge

@@ -32,11 +32,12 @@ struct Verdict {
   double oracle_seconds = 0;  // spent computing expected values
   double call_seconds = 0;    // spent in check calls
 
-  void pass(std::string_view gate, std::string summary, std::string evidence = "");
-  void skip(std::string_view gate, std::string summary);
-  void flag(std::string_view gate, std::string summary, std::string evidence = "");
+  void pass(Gate gate, std::string summary, std::string evidence = "");
+  void skip(Gate gate, std::string summary);
+  void flag(Gate gate, std::string summary, std::string evidence = "");
   // Records the failed gate (taken from the failure, or "run") and the failure itself.
   void fail(Failure why);
+  void add(const GateFinding& finding);
   bool failed() const { return failure.has_value(); }
 };
 

@@ -1,4 +1,4 @@
-#include "report/readable.h"
+#include "base/readable.h"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 // Reports for tests: one that passed with every field filled, and one that was refused.
 #pragma once
 
-#include "report/eval_report.h"
+#include "store/eval_report.h"
 
 namespace kforge {
 
@@ -17,20 +17,24 @@ inline EvalReport passed_report() {
   report.kernel_hash = "cd34";
   report.arithmetic = "fp32";
   report.threads = 2;
-  report.outcome = "passed";
-  report.gates = {{"shape", GateState::kPassed, "1 output", ""},
-                  {"accuracy", GateState::kPassed, "8 input kinds", R"({"worst":[1,2]})"},
-                  {"generality", GateState::kSkipped, "not claimed", ""},
-                  {"floor", GateState::kFlagged, "faster than the flop bound", "free text"}};
+  report.outcome = Outcome::kPassed;
+  report.gates = {{Gate::kShape, GateState::kPassed, "1 output", ""},
+                  {Gate::kAccuracy, GateState::kPassed, "8 input kinds", R"({"worst":[1,2]})"},
+                  {Gate::kGenerality, GateState::kSkipped, "not claimed", ""},
+                  {Gate::kFloor, GateState::kFlagged, "faster than the flop bound", "free text"}};
   report.flags = {"algebraic"};
   report.error = ErrorFigures{1e-6, 2e-7, 1e-7, 5e-6};
   report.kernelbench = KernelBenchCriterion{true, 1e-6, 1e-4, "allclose 1e-4"};
-  report.time_ns = TimeInterval{3.42e6, 3.40e6, 3.45e6};
+  report.time_ns = Interval{3.42e6, 3.40e6, 3.45e6};
   report.baselines = {
-      {"onednn", "oneDNN 2.6.3, 2 threads", {6.26e6, 6.2e6, 6.3e6}, Speedup{1.83, 1.80, 1.86, "onednn"}, {}},
-      {"torch", "torch 1.13", {9.1e6, 9.0e6, 9.2e6}, Speedup{2.66, 2.6, 2.7, "torch"}, {"extreme"}}};
+      {"onednn",
+       "oneDNN 2.6.3, 2 threads",
+       {6.26e6, 6.2e6, 6.3e6},
+       Speedup{{1.83, 1.80, 1.86}, "onednn"},
+       {}},
+      {"torch", "torch 1.13", {9.1e6, 9.0e6, 9.2e6}, Speedup{{2.66, 2.6, 2.7}, "torch"}, {Gate::kExtreme}}};
   report.absent_baselines = {{"onnxruntime", "not installed", "scripts/setup.sh platforms"}};
-  report.speedup = Speedup{1.83, 1.80, 1.86, "onednn"};
+  report.speedup = Speedup{{1.83, 1.80, 1.86}, "onednn"};
   report.spread = 0.012;
   report.rounds = 40;
   report.clock = "parent";
@@ -78,12 +82,12 @@ inline EvalReport refused_report() {
   report.created_at = "2026-01-31T12:00:00Z";
   report.task = "core/softmax";
   report.shape_set = "bench";
-  report.outcome = "wrong_value";
-  report.gate = "accuracy";
+  report.outcome = Outcome::kWrongValue;
+  report.gate = Gate::kAccuracy;
   report.reason = "37 of 4096 elements of y are outside the fp32 policy on normal inputs";
   report.evidence = R"({"first_wrong":[0,3]})";
-  report.gates = {{"shape", GateState::kPassed, "1 output", ""},
-                  {"accuracy", GateState::kFailed, "37 wrong", ""}};
+  report.gates = {{Gate::kShape, GateState::kPassed, "1 output", ""},
+                  {Gate::kAccuracy, GateState::kFailed, "37 wrong", ""}};
   report.sandbox = "bubblewrap";
   report.advice = {"look at row 0"};
   return report;

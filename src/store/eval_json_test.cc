@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/eval_report.h"
-#include "report/sample_report.h"
+#include "store/eval_report.h"
+#include "store/sample_report.h"
 
 namespace kforge {
 namespace {

@@ -1,8 +1,8 @@
 // The evaluation report as JSON and back. Every key is always there; what has no value is null.
 #include <charconv>
 
-#include "report/eval_report.h"
-#include "report/json_parts.h"
+#include "store/eval_report.h"
+#include "store/json_parts.h"
 
 namespace kforge {
 namespace {
@@ -22,10 +22,8 @@ std::string embedded_text(const JsonReader& reader, const char* key) {
   return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
-Json time_json(const TimeInterval& time) {
-  return {{"median", time.median}, {"lo", time.lo}, {"hi", time.hi}};
-}
-TimeInterval read_time(const JsonReader& r) {
+Json time_json(const Interval& time) { return {{"median", time.value}, {"lo", time.lo}, {"hi", time.hi}}; }
+Interval read_time(const JsonReader& r) {
   return {r.get<double>("median"), r.get<double>("lo"), r.get<double>("hi")};
 }
 
@@ -34,13 +32,14 @@ Json baseline_json(const BaselineResult& baseline) {
           {"time_ns", time_json(baseline.time_ns)},
           {"what", baseline.what},
           {"speedup", optional_json(baseline.speedup, speedup_json)},
-          {"failed_gates", baseline.failed_gates}};
+          {"failed_gates", array_json(baseline.failed_gates, [](Gate gate) { return Json(name_of(gate)); })}};
 }
 BaselineResult read_baseline(const JsonReader& r) {
   BaselineResult baseline{.name = r.get<std::string>("name"), .what = r.get_or<std::string>("what", "")};
   if (auto time = r.optional("time_ns", read_time)) baseline.time_ns = *time;
   baseline.speedup = r.optional("speedup", read_speedup);
-  baseline.failed_gates = r.texts("failed_gates");
+  for (const std::string& name : r.texts("failed_gates"))
+    if (auto gate = gate_from_name(name)) baseline.failed_gates.push_back(*gate);
   return baseline;
 }
 
@@ -64,16 +63,14 @@ ShapeResult read_case(const JsonReader& r) {
 }
 
 Json gate_json(const GateResult& gate) {
-  return {{"name", gate.name},
+  return {{"name", name_of(gate.gate)},
           {"state", name_of(gate.state)},
           {"summary", gate.summary},
           {"evidence", embedded(gate.evidence)}};
 }
 GateResult read_gate(const JsonReader& r) {
-  GateResult gate{.name = r.get<std::string>("name"), .summary = r.get_or<std::string>("summary", "")};
-  std::string state = r.get<std::string>("state");
-  for (GateState known : {GateState::kPassed, GateState::kFailed, GateState::kSkipped, GateState::kFlagged})
-    if (name_of(known) == state) gate.state = known;
+  GateResult gate{.gate = r.named("name", gate_from_name), .summary = r.get_or<std::string>("summary", "")};
+  gate.state = r.named("state", gate_state_from_name);
   gate.evidence = embedded_text(r, "evidence");
   return gate;
 }
@@ -130,8 +127,8 @@ std::string to_json(const EvalReport& report, bool with_samples) {
   json["shape_set"] = report.shape_set;
   json["dims"] = report.cases.empty() ? Json::object() : Json(report.cases.front().dims);
   json["kernel"] = {{"path", report.kernel_path}, {"hash", report.kernel_hash}};
-  json["outcome"] = report.outcome;
-  json["gate"] = null_when_empty(report.gate);
+  json["outcome"] = name_of(report.outcome);
+  json["gate"] = optional_json(report.gate, [](Gate gate) { return Json(name_of(gate)); });
   json["reason"] = null_when_empty(report.reason);
   json["evidence"] = embedded(report.evidence);
   json["time_ns"] = optional_json(report.time_ns, time_json);
@@ -206,8 +203,8 @@ Result<EvalReport> eval_report_from_json(std::string_view text) {
     report.kernel_hash = kernel.get<std::string>("hash");
     return true;
   });
-  report.outcome = r.get<std::string>("outcome");
-  report.gate = r.get_or<std::string>("gate", "");
+  report.outcome = r.named("outcome", outcome_from_name);
+  if (r.has("gate")) report.gate = r.named("gate", gate_from_name);
   report.reason = r.get_or<std::string>("reason", "");
   report.evidence = embedded_text(r, "evidence");
   report.time_ns = r.optional("time_ns", read_time);

@@ -1,5 +1,6 @@
-// The verdict on one kernel, as people, scripts and the store get it: `kforge eval` fills it, `show` and
-// `recheck` read it back. Fields that mean nothing for an outcome stay empty; they never hold a magic number.
+// The verdict on one kernel as it is stored: judge/report_of.h derives it from a Judgement, report/ shows it,
+// `show` and `recheck` read it back. Fields that mean nothing for an outcome stay empty; they never hold a
+// magic number.
 #pragma once
 
 #include <cstdint>
@@ -9,28 +10,24 @@
 #include <string_view>
 #include <vector>
 
+#include "base/gate.h"
+#include "base/outcome.h"
 #include "base/result.h"
-#include "report/progress.h"
 #include "verify/gate.h"
+#include "verify/statistics.h"
 
 namespace kforge {
 
-// A median with its bootstrap 95 % interval.
-struct TimeInterval {
-  double median = 0, lo = 0, hi = 0;
-};
-
-struct Speedup {
-  double value = 0, lo = 0, hi = 0;  // paired ratio, over 1 is faster than the baseline
-  std::string against;               // always named
+struct Speedup : Interval {  // paired ratio, over 1 is faster than the baseline
+  std::string against;       // always named
 };
 
 struct BaselineResult {
   std::string name;  // "onednn", "torch", the NAME of --baseline NAME=FILE
   std::string what;  // "oneDNN 2.6.3, operator by operator, 2 threads"
-  TimeInterval time_ns;
-  std::optional<Speedup> speedup;         // of the kernel over this baseline
-  std::vector<std::string> failed_gates;  // printed with the task: a baseline goes through the gates too
+  Interval time_ns;
+  std::optional<Speedup> speedup;  // of the kernel over this baseline
+  std::vector<Gate> failed_gates;  // a baseline goes through the gates too: what it fails is printed
 };
 
 struct AbsentBaselineNote {
@@ -78,7 +75,7 @@ struct Modelled {
 struct ShapeResult {
   std::map<std::string, std::int64_t> dims;
   double weight = 1;
-  std::optional<TimeInterval> time_ns;
+  std::optional<Interval> time_ns;
   std::optional<Speedup> speedup;
   std::optional<double> modelled_ns;
 };
@@ -122,8 +119,8 @@ struct EvalReport {
   std::string asked_march;                   // --march; empty: the best that runs here
 
   // Verdict.
-  std::string outcome;             // "passed", or outcome_name() of the failure
-  std::string gate;                // the gate that refused it; empty otherwise
+  Outcome outcome = Outcome::kPassed;
+  std::optional<Gate> gate;        // that refused it
   std::string reason;              // one sentence; for compile_error the compiler's lines
   std::string evidence;            // JSON text of the refusal, may be empty
   std::vector<GateResult> gates;   // in the order judged
@@ -132,7 +129,7 @@ struct EvalReport {
   std::optional<KernelBenchCriterion> kernelbench;
 
   // Time. Empty when not passed or with --check.
-  std::optional<TimeInterval> time_ns;
+  std::optional<Interval> time_ns;
   std::string time_absent_reason;    // why time_ns is empty, where it is not obvious
   std::optional<Modelled> modelled;  // on a platform whose objective is a model; time_ns is then empty
   std::vector<BaselineResult> baselines;
@@ -163,7 +160,8 @@ struct EvalReport {
       seconds;                        // where the evaluation's own time went: "total", "build", "oracle", ...
   std::vector<SampleSeries> samples;  // only in the stored document
 
-  bool passed() const { return outcome == "passed"; }
+  bool passed() const { return outcome == Outcome::kPassed; }
+  std::string_view gate_name() const { return gate ? name_of(*gate) : ""; }
 };
 
 // The whole document, one JSON object; docs/cli.md lists its fields. `with_samples` adds the raw series (the
@@ -171,14 +169,5 @@ struct EvalReport {
 std::string to_json(const EvalReport& report, bool with_samples = false);
 // Reads what to_json wrote; unknown fields are ignored, a missing or wrong one is an Error that names it.
 Result<EvalReport> eval_report_from_json(std::string_view text);
-
-struct TerminalStyle {
-  bool colour = false;
-  bool explain = false;  // --explain: every gate with its evidence, every baseline with what it is
-  int width = 100;
-};
-// Colour when standard output is a terminal and NO_COLOR is unset.
-TerminalStyle terminal_style();
-std::string to_terminal(const EvalReport& report, const TerminalStyle& style);
 
 }  // namespace kforge

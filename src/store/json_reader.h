@@ -58,6 +58,13 @@ class JsonReader {
       if (element.is_string()) all.push_back(element.get<std::string>());
     return all;
   }
+  // A word that `from_name` knows.
+  template <class T>
+  T named(const char* key, std::optional<T> (*from_name)(std::string_view)) const {
+    if (auto known = from_name(get<std::string>(key))) return *known;
+    complain(key, "a word this KForge knows");
+    return T{};
+  }
   // There and not null.
   bool has(const char* key) const {
     auto found = object_.find(key);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "generate/plan.h"
-#include "report/eval_report.h"
-#include "report/json_reader.h"
+#include "store/eval_report.h"
+#include "store/json_reader.h"
 
 namespace kforge {
 
@@ -33,7 +33,7 @@ inline JsonReader::Json speedup_json(const Speedup& s) {
   return {{"value", s.value}, {"lo", s.lo}, {"hi", s.hi}, {"against", s.against}};
 }
 inline Speedup read_speedup(const JsonReader& r) {
-  return {r.get<double>("value"), r.get<double>("lo"), r.get<double>("hi"), r.get<std::string>("against")};
+  return {{r.get<double>("value"), r.get<double>("lo"), r.get<double>("hi")}, r.get<std::string>("against")};
 }
 
 inline JsonReader::Json roofline_json(const Roofline& r) {
