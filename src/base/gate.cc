@@ -32,6 +32,10 @@ constexpr GateRow kGates[] = {
     {kRepeat, "repeat", Stage::kValues, kAll,
      "The same inputs must give results within the policy in every call and with every number of threads: "
      "look for races and for state left over between calls."},
+    {kThreads, "threads", Stage::kValues, kNative,
+     "The number of threads is the caller's choice (omp_get_max_threads()): the program must be right with "
+     "more "
+     "of them than are timed, keep to its own memory then, and let no others compute."},
     {kCalibration, "calibration", Stage::kCalibration, kAll,
      "Programs that do nothing must fail on this task."},
     {kGenerality, "generality", Stage::kGenerality, kAll,
@@ -51,7 +55,6 @@ constexpr GateRow kGates[] = {
      "results must be computed from the inputs of this call."},
     {kRun, "run", Stage::kAnyTime, kAll, "The program must compile, load and come back from every call."},
     {kShape, "shape", Stage::kAnyTime, kAll, "Outputs must have the shapes and types of the task."},
-    {kThreads, "threads", Stage::kAnyTime, kNative, "Only the threads KForge allows may compute."},
     {kSandbox, "sandbox", Stage::kAnyTime, kNative,
      "The program made a system call that a kernel does not need: no files, processes, network, clocks or "
      "page "

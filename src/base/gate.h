@@ -21,6 +21,7 @@ enum class Gate : std::uint8_t {
   kExtreme,
   kMemory,
   kRepeat,
+  kThreads,
   kCalibration,
   kGenerality,
   kTimedCalls,
@@ -30,7 +31,6 @@ enum class Gate : std::uint8_t {
   // Hold at any time: they leave a record only when they refuse a program.
   kRun,
   kShape,
-  kThreads,
   kSandbox,
   kProtocol,
 };

@@ -32,6 +32,8 @@ std::string place_text(const KforgeFault& fault, const std::vector<std::string>&
       return fmt::format("touched memory past the end of {}", tensor);
     case KFORGE_FAULT_NULL:
       return fmt::format("used a null pointer (address {:#x})", fault.address);
+    case KFORGE_FAULT_AFTER_BLOCK:
+      return "touched memory past the end of a block it had allocated";
     case KFORGE_FAULT_STACK:
       return "the stack overflowed (large arrays belong on the heap)";
     default:

@@ -24,7 +24,12 @@ Result<NativeProgram> stage_runner(std::string name, SandboxTier tier) {
   const fs::path runner_copy = program.staged.path() / "kforge-runner";
   KF_TRY_VOID(copy_program(runner, runner_copy));
 
+  KF_TRY(fs::path guarded, helper_program("kforge-runner-guarded"));
+  const fs::path guarded_copy = program.staged.path() / "kforge-runner-guarded";
+  KF_TRY_VOID(copy_program(guarded, guarded_copy));
+
   ContenderSpec& spec = program.spec;
+  spec.guarded = guarded_copy.string();
   spec.name = std::move(name);
   spec.argv = {runner_copy.string(), (program.staged.path() / kLibrary).string()};
   spec.readable = {program.staged.path()};

@@ -104,6 +104,10 @@ void find_place(const siginfo_t* info, const Machine& machine) {
     fault.place = KFORGE_FAULT_NULL;
   else if (address + kStackZone > machine.stack && address < machine.stack + kStackZone)
     fault.place = KFORGE_FAULT_STACK;
+#ifdef KFORGE_GUARDED_HEAP
+  else if (info->si_code == SEGV_ACCERR)
+    fault.place = KFORGE_FAULT_AFTER_BLOCK;
+#endif
 }
 
 struct Walk {

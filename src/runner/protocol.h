@@ -84,6 +84,7 @@ enum KforgeFaultPlace {
   KFORGE_FAULT_AFTER_TENSOR = 3,   // guard page after it
   KFORGE_FAULT_NULL = 4,           // first 64 KiB of the address space
   KFORGE_FAULT_STACK = 5,          // near the stack pointer: overflow
+  KFORGE_FAULT_AFTER_BLOCK = 6,    // guard page behind a block of the guarded heap
 };
 
 typedef struct KforgeFault {

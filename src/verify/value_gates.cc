@@ -9,6 +9,7 @@
 #include "run/fill.h"
 #include "verify/compare.h"
 #include "verify/evidence.h"
+#include "verify/team_gate.h"
 
 namespace kforge {
 namespace {
@@ -101,10 +102,11 @@ class ValueJudge {
   ValueJudge(const JudgeContext& context, const ContenderSpec& program, Verdict& verdict)
       : context_(context), task_(*context.task), program_(program), verdict_(verdict) {}
 
-  Result<bool> start(int threads);
+  Result<bool> start(int threads, bool guarded_heap = false);
   // REQUIRE: start() gave true.
   Result<void> every_kind();
-  Result<void> another_process();
+  // Judged under `gate`; `setting` says in a failure what is different about this process.
+  Result<void> another_process(Gate gate, const std::string& setting);
   Result<void> finish();
 
  private:
@@ -126,10 +128,16 @@ class ValueJudge {
   std::vector<std::string> skipped_;
 };
 
-Result<bool> ValueJudge::start(int threads) {
+Result<bool> ValueJudge::start(int threads, bool guarded_heap) {
   KF_TRY(memory_, InputMemory::create(task_, 2));
   ContenderSpec spec = program_;
   spec.threads = threads;
+  if (guarded_heap) {
+    spec.argv[0] = spec.guarded;
+    spec.waiting = nullptr;
+    // More threads than processors: those that wait must not keep the others from working.
+    spec.env["OMP_WAIT_POLICY"] = "passive";
+  }
   KF_TRY(auto started, Contender::start(spec, task_, *memory_, context_.load_limit));
   if (!started) {
     verdict_.fail(started.error());
@@ -255,10 +263,10 @@ Result<void> ValueJudge::every_kind() {
   return {};
 }
 
-// Another process, with one thread: first a call on nearly the check inputs, then the check inputs
-// themselves. A program that recognises its input by a sample of it answers the second with the first's
-// result.
-Result<void> ValueJudge::another_process() {
+// Another process, with another number of threads: first a call on nearly the check inputs, then the check
+// inputs themselves. A program that recognises its input by a sample of it answers the second with the
+// first's result.
+Result<void> ValueJudge::another_process(Gate gate, const std::string& setting) {
   InputKind kind = InputKind::kOwn;
   KF_TRY(Truth expected, expect(kind, context_));
   InputChoice choice{kind, context_.check_seed(kind)};
@@ -279,11 +287,10 @@ Result<void> ValueJudge::another_process() {
     }
     verdict_.call_seconds += time->parent_ns / 1e9;
   }
-  if (auto failure =
-          judge_outputs(context_, *expected, contender_->outputs(), 0, kind, Gate::kRepeat, verdict_)) {
+  if (auto failure = judge_outputs(context_, *expected, contender_->outputs(), 0, kind, gate, verdict_)) {
     if (auto* wrong = std::get_if<WrongValue>(&*failure))
-      wrong->reason =
-          "in another process, with one thread, after a call on nearly the same inputs: " + wrong->reason;
+      wrong->reason = fmt::format("in another process, with {}, after a call on nearly the same inputs: {}",
+                                  setting, wrong->reason);
     verdict_.fail(*failure);
     return {};
   }
@@ -328,6 +335,20 @@ std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected
   return std::nullopt;
 }
 
+void take_figures(const Verdict& further, Verdict& verdict) {
+  verdict.oracle_seconds += further.oracle_seconds;
+  verdict.call_seconds += further.call_seconds;
+  if (further.error.max_rel > verdict.error.max_rel) verdict.error = further.error;
+}
+
+Result<Verdict> judge_guarded(const JudgeContext& context, const ContenderSpec& program, int threads) {
+  Verdict verdict;
+  ValueJudge judge(context, program, verdict);
+  KF_TRY(bool ready, judge.start(threads, true));
+  if (ready) KF_TRY_VOID(judge.another_process(Gate::kThreads, fmt::format("{} threads", threads)));
+  return verdict;
+}
+
 Result<void> judge_values(const JudgeContext& context, const ContenderSpec& program, Verdict& verdict) {
   ValueJudge first(context, program, verdict);
   Verdict second_verdict;
@@ -344,13 +365,11 @@ Result<void> judge_values(const JudgeContext& context, const ContenderSpec& prog
   KF_TRY(bool second_ready, std::move(second_started));
   auto ending =
       std::async(std::launch::async, [&] { return first.finish(); });  // exit handlers take their time
-  auto judged = second_ready ? second.another_process() : Result<void>{};
+  auto judged = second_ready ? second.another_process(Gate::kRepeat, "one thread") : Result<void>{};
   KF_TRY_VOID(ending.get());
   KF_TRY_VOID(std::move(judged));
   if (verdict.failed()) return {};
-  verdict.oracle_seconds += second_verdict.oracle_seconds;
-  verdict.call_seconds += second_verdict.call_seconds;
-  if (second_verdict.error.max_rel > verdict.error.max_rel) verdict.error = second_verdict.error;
+  take_figures(second_verdict, verdict);
   if (second_verdict.failed()) return verdict.fail(*second_verdict.failure), Result<void>{};
   bool same = std::ranges::count(verdict.flags, "bitwise_repeatable") > 0;
   verdict.pass(
@@ -358,7 +377,8 @@ Result<void> judge_values(const JudgeContext& context, const ContenderSpec& prog
       fmt::format("repeats and {} within the policy{}",
                   context.threads > 1 ? fmt::format("1 and {} threads", context.threads) : "1 thread",
                   same ? ", repeats equal bit for bit" : ""));
-  return {};
+  if (program.guarded.empty()) return {};
+  return judge_team(context, program, verdict);
 }
 
 }  // namespace kforge
