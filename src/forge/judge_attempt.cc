@@ -92,14 +92,14 @@ Result<void> Races::seat(const Candidate& best) {
       return fail("the best program so far does not compile any more: {}", reason_text(built.error()));
     KF_TRY(RaceResult result, races_[i]->challenge(*built));
     if (result.failure) return fail("the best program so far fails now: {}", reason_text(*result.failure));
-    races_[i]->crown();
+    races_[i]->promote();
   }
   seated_ = true;
   return {};
 }
 
 void Races::rest() {
-  for (auto& race : races_) race->rest();
+  for (auto& race : races_) race->pause();
 }
 
 Result<JudgedAttempt> Races::judge(const std::expected<Candidate, Failure>& program, const Attempt* best) {
@@ -158,7 +158,7 @@ Result<JudgedAttempt> Races::judge(const std::expected<Candidate, Failure>& prog
     verdict.better = verdict.accepted = true;
     KF_TRY(RooflinePosition position, session_.roofline(session_.setup().bound(0), ns.value));
     verdict.roofline = Roofline{position.bound, position.fraction};
-    for (auto& race : races_) race->crown();
+    for (auto& race : races_) race->promote();
     seated_ = true;
   }
   return finish();

@@ -135,9 +135,9 @@ Result<RaceResult> Race::challenge(const Build& build) {
   return result;
 }
 
-void Race::crown() { incumbent_ = std::exchange(challenger_, std::nullopt); }
+void Race::promote() { incumbent_ = std::exchange(challenger_, std::nullopt); }
 
-void Race::rest() {
+void Race::pause() {
   challenger_.reset();
   if (incumbent_) incumbent_->contender.reset();
 }

@@ -34,9 +34,9 @@ class Race {
   // know.
   Result<RaceResult> challenge(const Build& build);
   // The last challenger becomes the incumbent.
-  void crown();
+  void promote();
   // Stops whatever runs, so that something else may be timed; the next challenge starts the incumbent again.
-  void rest();
+  void pause();
 
  private:
   struct Runner {

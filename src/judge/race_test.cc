@@ -62,17 +62,17 @@ class RaceTest : public testing::Test {
   std::unique_ptr<Workspace> workspace_;
 };
 
-TEST_F(RaceTest, TheFasterProgramTakesTheCrown) {
+TEST_F(RaceTest, TheFasterProgramBecomesTheIncumbent) {
   Race race(*workspace_, 0);
   RaceResult slow = challenge(race, program("20000"));
   EXPECT_FALSE(slow.failure);
   EXPECT_FALSE(slow.ratio) << "there was nobody to race against";
-  race.crown();
+  race.promote();
   RaceResult quick = challenge(race, program("1"));
   ASSERT_TRUE(quick.ratio);
   EXPECT_GT(quick.ratio->lo, 1);
-  race.crown();
-  race.rest();  // the incumbent is started again for the next one
+  race.promote();
+  race.pause();  // the incumbent is started again for the next one
   RaceResult again = challenge(race, program("20001"));
   ASSERT_TRUE(again.ratio);
   EXPECT_LT(again.ratio->hi, 1);
@@ -81,7 +81,7 @@ TEST_F(RaceTest, TheFasterProgramTakesTheCrown) {
 TEST_F(RaceTest, WrongAndCrashingProgramsFailAndLeaveTheIncumbent) {
   Race race(*workspace_, 0);
   challenge(race, program("1"));
-  race.crown();
+  race.promote();
   RaceResult wrong = challenge(race, program("1", "0.5f"));
   ASSERT_TRUE(wrong.failure);
   EXPECT_EQ(outcome_name(*wrong.failure), "wrong_value");

@@ -97,7 +97,7 @@ Result<Tuning> tune(Workspace& workspace, RunRecords& records, const Candidate& 
     if (best && (!result.ratio || result.ratio->lo <= 1)) continue;
     best = values;
     best_ns = result.ns.value;
-    if (!workspace.setup().modelled()) race.crown();
+    if (!workspace.setup().modelled()) race.promote();
   }
   if (!best) {
     tuning.failure =
