@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kRepeatSeconds = 1.5;  // spent on making timed calls again in a fresh process
 constexpr std::size_t kRepeatLeast = 4, kRepeatMost = 64;
-constexpr int kTruthsMost = 16;
+constexpr int kMostOracleCalls = 16;
 
 }  // namespace
 
@@ -76,7 +76,7 @@ Result<void> TimedJudge::repeat_calls(Contender& fresh, std::span<const Remember
     auto again = take_fingerprint(positions_, fresh.outputs(), slots[i]);
     auto difference = fingerprints_differ(positions_, task_, call.values, again, context_.policy, *expected_);
     if (!difference) {
-      if (truth_wanted(call)) KF_TRY_VOID(judge_by_truth(call, fresh.outputs(), slots[i]));
+      if (oracle_wanted(call)) KF_TRY_VOID(judge_by_oracle(call, fresh.outputs(), slots[i]));
       if (verdict_.failed()) return {};
       continue;
     }
@@ -110,7 +110,7 @@ Result<void> TimedJudge::judge_timed_calls() {
   std::ranges::stable_sort(remembered_, {}, [](const RememberedCall& call) {
     return std::pair(!call.tripwire, call.params.seed);
   });
-  truths_left_ = truth_is_dear() ? 0 : kTruthsMost;
+  oracle_calls_left_ = oracle_is_slow() ? 0 : kMostOracleCalls;
   const InputMemory& memory = *fresh_memory_;
   fill_params(task_, memory, {InputKind::kOwn, context_.check_seed(InputKind::kOwn)});
   if (!fresh_) {
@@ -132,8 +132,9 @@ Result<void> TimedJudge::judge_timed_calls() {
   verdict_.pass(
       Gate::kTimedCalls,
       fmt::format("{} equal the oracle{}, {} others equal the same call in a fresh process",
-                  truths_seen_ == 0 ? "one timed call" : fmt::format("{} timed calls", truths_seen_ + 1),
-                  witnesses_seen_ == 0 ? "" : fmt::format(", {} a baseline", witnesses_seen_),
+                  compared_with_oracle_ == 0 ? "one timed call"
+                                             : fmt::format("{} timed calls", compared_with_oracle_ + 1),
+                  compared_with_baseline_ == 0 ? "" : fmt::format(", {} a baseline", compared_with_baseline_),
                   remembered_.size()));
   return {};
 }

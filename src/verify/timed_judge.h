@@ -2,7 +2,7 @@
 //   timed_start.cc   the candidate, the process for second calls, rivals
 //   timed_rounds.cc  what each round asks, and what the samples say
 //   timed_again.cc   timed calls made again in a process that knows nothing of the first
-//   timed_truth.cc   the true results of timed calls: from the oracle, or a baseline as witness
+//   timed_oracle.cc  the true results of timed calls: from the oracle, or from a baseline
 //   timed_limits.cc  threads, clocks, and what is too fast to be true
 #pragma once
 
@@ -78,10 +78,10 @@ class TimedJudge {
   Result<void> judge_timed_calls();
   std::size_t calls_together(std::size_t first) const;
   Result<void> repeat_calls(Contender& fresh, std::span<const RememberedCall> calls);
-  bool truth_is_dear() const;
-  void hear_witness(const BatchView& batch);
-  bool truth_wanted(const RememberedCall& call);
-  Result<void> judge_by_truth(const RememberedCall& call, const TensorMemory& outputs, std::uint32_t slot);
+  bool oracle_is_slow() const;
+  void keep_baseline_results(const BatchView& batch);
+  bool oracle_wanted(const RememberedCall& call);
+  Result<void> judge_by_oracle(const RememberedCall& call, const TensorMemory& outputs, std::uint32_t slot);
   Result<void> judge_clock();
   Result<void> judge_floor();
   Result<void> judge_suspicious();
@@ -109,8 +109,8 @@ class TimedJudge {
   std::vector<PresentRival> present_;  // of owned_[i + 1]
   std::vector<TimedContender> timed_;
   std::vector<RememberedCall> remembered_;
-  std::map<std::uint64_t, Fingerprint> witnessed_;  // by the inputs' seed: what a baseline gave
-  int truths_left_ = 0, truths_seen_ = 0, witnesses_seen_ = 0;
+  std::map<std::uint64_t, Fingerprint> baseline_results_;  // by the inputs' seed: what a baseline gave
+  int oracle_calls_left_ = 0, compared_with_oracle_ = 0, compared_with_baseline_ = 0;
   int drawn_round_ = 0;
   std::uint32_t drawn_slot_ = 0;
   InputChoice round_params_;

@@ -45,7 +45,7 @@ RoundPlan TimedJudge::plan(int round) {
 }
 
 void TimedJudge::after_batch(const BatchView& batch) {
-  if (batch.contender != 0) return hear_witness(batch);
+  if (batch.contender != 0) return keep_baseline_results(batch);
   if (verdict_.failed()) return;
   const TensorMemory& outputs = timed_[0].contender->outputs();
   for (std::uint32_t slot : batch.called) {

@@ -10,7 +10,8 @@
 namespace kforge {
 namespace {
 
-constexpr double kTruthSeconds = 0.006;  // what the oracle may take for one call to be asked for several
+constexpr double kQuickOracleSeconds =
+    0.006;  // what the oracle may take for one call to be asked for several
 
 bool has_params(const BoundTask& task) {
   return std::ranges::any_of(task.arguments, [](const auto& a) { return a.role == Role::kParam; });
@@ -18,35 +19,37 @@ bool has_params(const BoundTask& task) {
 
 }  // namespace
 
-// What came from the disk was dear when it was computed.
-bool TimedJudge::truth_is_dear() const { return expected_->from_cache || expected_->seconds > kTruthSeconds; }
+// What came from the disk was slow to compute.
+bool TimedJudge::oracle_is_slow() const {
+  return expected_->from_cache || expected_->seconds > kQuickOracleSeconds;
+}
 
 // Baselines prepare their params once: what they give counts where the params are those.
-void TimedJudge::hear_witness(const BatchView& batch) {
+void TimedJudge::keep_baseline_results(const BatchView& batch) {
   auto is_baseline = [](const PresentRival& present) { return present.rival->baseline; };
-  auto witness = std::ranges::find_if(present_, is_baseline);
-  bool is_witness = witness == present_.begin() + static_cast<std::ptrdiff_t>(batch.contender - 1);
+  auto first = std::ranges::find_if(present_, is_baseline);
+  bool is_first = first == present_.begin() + static_cast<std::ptrdiff_t>(batch.contender - 1);
   bool same_params = !has_params(task_) || owned_[0]->usage().has_prepare;
-  if (!is_witness || !same_params || !truth_is_dear()) return;
+  if (!is_first || !same_params || !oracle_is_slow()) return;
   for (std::uint32_t slot : batch.called)
-    witnessed_[batch.plan.choices[slot].seed] =
+    baseline_results_[batch.plan.choices[slot].seed] =
         take_fingerprint(positions_, timed_[batch.contender].contender->outputs(), slot);
 }
 
-bool TimedJudge::truth_wanted(const RememberedCall& call) {
-  if (truths_left_ > 0) return true;
-  auto witness = witnessed_.find(call.choice.seed);
-  if (witness == witnessed_.end() || call.tripwire) return false;
-  ++witnesses_seen_;
-  return fingerprints_differ(positions_, task_, call.values, witness->second, context_.policy, *expected_)
+bool TimedJudge::oracle_wanted(const RememberedCall& call) {
+  if (oracle_calls_left_ > 0) return true;
+  auto result = baseline_results_.find(call.choice.seed);
+  if (result == baseline_results_.end() || call.tripwire) return false;
+  ++compared_with_baseline_;
+  return fingerprints_differ(positions_, task_, call.values, result->second, context_.policy, *expected_)
       .has_value();
 }
 
 // `outputs` hold the call made again, which gave what it gave when it was timed.
-Result<void> TimedJudge::judge_by_truth(const RememberedCall& call, const TensorMemory& outputs,
-                                        std::uint32_t slot) {
-  --truths_left_;
-  ++truths_seen_;
+Result<void> TimedJudge::judge_by_oracle(const RememberedCall& call, const TensorMemory& outputs,
+                                         std::uint32_t slot) {
+  --oracle_calls_left_;
+  ++compared_with_oracle_;
   auto start = std::chrono::steady_clock::now();
   KF_TRY(Expected truth, expected_outputs_once(task_, call.choice.kind, call.params.seed, call.choice.seed,
                                                context_.machine->threads()));
