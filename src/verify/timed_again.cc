@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "verify/tripwire.h"
+#include "verify/look_ahead.h"
 
 namespace kforge {
 namespace {
@@ -14,25 +14,25 @@ constexpr int kMostOracleCalls = 16;
 
 }  // namespace
 
-// Small calls come in batches; see tripwire.h. The call's result joins those that are made again elsewhere.
-// Where the tripwire never gets its chance (a program that does all the work in the first call, or a busy
+// Small calls come in batches; see look_ahead.h. The call's result joins those that are made again elsewhere.
+// Where the probe never gets its chance (a program that does all the work in the first call, or a busy
 // machine), calls are timed one by one instead: alone, nobody can work ahead.
 Result<void> TimedJudge::judge_look_ahead() {
   constexpr int kTries = 8;
   std::uint32_t batch = timed_[0].batch;
-  if (batch < 4 || !tripwire_possible(task_)) return {};
+  if (batch < 4 || !can_probe_look_ahead(task_)) return {};
   // Params seen now must not give away the drawn call, should there be more rounds.
   InputChoice params{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
   if (!owned_[0]->usage().has_prepare) params.seed = random_();
   fill_params(task_, *memory_, params);
   for (int i = 0; i < kTries; ++i) {
-    KF_TRY(auto wire,
-           spring_tripwire(task_, *memory_, *owned_[0], fresh_plan(), batch, random_(), context_.call_limit));
-    if (!wire) return verdict_.fail(wire.error()), Result<void>{};
-    if (!wire->conclusive) continue;
+    KF_TRY(auto probe, probe_look_ahead(task_, *memory_, *owned_[0], fresh_plan(), batch, random_(),
+                                        context_.call_limit));
+    if (!probe) return verdict_.fail(probe.error()), Result<void>{};
+    if (!probe->conclusive) continue;
     remembered_.insert(remembered_.begin(),
-                       {findings_.rounds, params, wire->choice,
-                        take_fingerprint(positions_, owned_[0]->outputs(), wire->slot), true});
+                       {findings_.rounds, params, probe->choice,
+                        take_fingerprint(positions_, owned_[0]->outputs(), probe->slot), true});
     return {};
   }
   // What was seen of the batches stays evidence: those calls are made again too.
@@ -52,7 +52,7 @@ Result<void> TimedJudge::judge_look_ahead() {
 std::size_t TimedJudge::calls_together(std::size_t first) const {
   std::size_t most = std::min<std::size_t>(fresh_memory_->layout.slots, remembered_.size() - first),
               count = 1;
-  if (remembered_[first].tripwire) return 1;
+  if (remembered_[first].probe) return 1;
   while (count < most && remembered_[first + count].params.seed == remembered_[first].params.seed) ++count;
   return count;
 }
@@ -80,7 +80,7 @@ Result<void> TimedJudge::repeat_calls(Contender& fresh, std::span<const Remember
       if (verdict_.failed()) return {};
       continue;
     }
-    if (call.tripwire) {
+    if (call.probe) {
       verdict_.fail(Rejected{
           Gate::kTimedCalls,
           "a call used values its inputs had before it was made: the program works ahead in a batch; " +
@@ -103,13 +103,12 @@ Result<void> TimedJudge::judge_timed_calls() {
   double each = findings_.ns.value / 1e9 + static_cast<double>(MemoryLayout::bytes_per_slot(task_)) / 1e9;
   auto affordable = static_cast<std::size_t>(kRepeatSeconds / std::max(each, 1e-9));
   std::ranges::shuffle(remembered_, random_);
-  std::ranges::partition(remembered_, &RememberedCall::tripwire);
+  std::ranges::partition(remembered_, &RememberedCall::probe);
   remembered_.resize(std::min(remembered_.size(), std::clamp(affordable, kRepeatLeast, kRepeatMost)));
   // Calls of one round have the same params and can be made together; the order within a round stays
   // shuffled.
-  std::ranges::stable_sort(remembered_, {}, [](const RememberedCall& call) {
-    return std::pair(!call.tripwire, call.params.seed);
-  });
+  std::ranges::stable_sort(
+      remembered_, {}, [](const RememberedCall& call) { return std::pair(!call.probe, call.params.seed); });
   oracle_calls_left_ = oracle_is_slow() ? 0 : kMostOracleCalls;
   const InputMemory& memory = *fresh_memory_;
   fill_params(task_, memory, {InputKind::kOwn, context_.check_seed(InputKind::kOwn)});

@@ -23,7 +23,7 @@ struct RememberedCall {
   int round = 0;
   InputChoice params, choice;
   Fingerprint values;
-  bool tripwire = false;  // its inputs were changed while earlier calls of its batch ran
+  bool probe = false;  // its inputs were changed while earlier calls of its batch ran
 };
 
 class TimedJudge {

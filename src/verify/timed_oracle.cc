@@ -39,7 +39,7 @@ void TimedJudge::keep_baseline_results(const BatchView& batch) {
 bool TimedJudge::oracle_wanted(const RememberedCall& call) {
   if (oracle_calls_left_ > 0) return true;
   auto result = baseline_results_.find(call.choice.seed);
-  if (result == baseline_results_.end() || call.tripwire) return false;
+  if (result == baseline_results_.end() || call.probe) return false;
   ++compared_with_baseline_;
   return fingerprints_differ(positions_, task_, call.values, result->second, context_.policy, *expected_)
       .has_value();

@@ -1,7 +1,7 @@
 // The buffers of a batch are all filled before it starts. This kernel learns which buffers belong to one,
 // and on the first call it computes all of them, on all cores and with one start of the threads; the later
-// calls copy. Every value is right unless an input changes meanwhile. Either the tripwire convicts it, or it
-// leaves the tripwire no chance and its calls are timed one by one, where there is nothing to work ahead on.
+// calls copy. Every value is right unless an input changes meanwhile. Either the probe convicts it, or it
+// leaves the probe no chance and its calls are timed one by one, where there is nothing to work ahead on.
 //
 // task: core/matmul
 // shapes: small

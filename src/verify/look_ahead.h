@@ -1,5 +1,5 @@
 // Does a program work ahead within a batch? All inputs of a batch are in place when it begins, so the first
-// call could do the work of all and the others only copy. The tripwire changes a few elements of the last
+// call could do the work of all and the others only copy. The probe changes a few elements of the last
 // call's inputs while the first calls are under way: an honest program has not looked at them yet.
 #pragma once
 
@@ -8,16 +8,16 @@
 
 namespace kforge {
 
-struct Tripwire {
+struct LookAheadProbe {
   bool conclusive = false;  // the inputs were changed before the second-last call had written anything
   std::uint32_t slot = 0;   // of the last call
   InputChoice choice;       // the values it had to use
 };
 
 // Runs one batch of at least three calls. REQUIRES: the task has an output that is not updated in place.
-Step<Tripwire> spring_tripwire(const BoundTask& task, const InputMemory& inputs, Contender& contender,
-                               const RoundPlan& plan, std::uint32_t batch, std::uint64_t seed,
-                               std::chrono::milliseconds limit);
+Step<LookAheadProbe> probe_look_ahead(const BoundTask& task, const InputMemory& inputs, Contender& contender,
+                                      const RoundPlan& plan, std::uint32_t batch, std::uint64_t seed,
+                                      std::chrono::milliseconds limit);
 
 // The first output that is not updated in place and not a scalar, with its index; null when there is none.
 const BoundArgument* first_output(const BoundTask& task, std::size_t& index);
@@ -25,6 +25,6 @@ const BoundArgument* first_output(const BoundTask& task, std::size_t& index);
 bool ends_untouched(const BoundArgument& argument, std::uint64_t seed, std::span<const std::byte> data);
 
 // False for tasks whose every output is updated in place.
-bool tripwire_possible(const BoundTask& task);
+bool can_probe_look_ahead(const BoundTask& task);
 
 }  // namespace kforge

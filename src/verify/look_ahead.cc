@@ -1,4 +1,4 @@
-#include "verify/tripwire.h"
+#include "verify/look_ahead.h"
 
 #include <sys/prctl.h>
 
@@ -29,14 +29,14 @@ bool ends_untouched(const BoundArgument& argument, std::uint64_t seed, std::span
              static_cast<std::int64_t>((data.size() - tail) / size);
 }
 
-bool tripwire_possible(const BoundTask& task) {
+bool can_probe_look_ahead(const BoundTask& task) {
   std::size_t index;
   return first_output(task, index) != nullptr;
 }
 
-Step<Tripwire> spring_tripwire(const BoundTask& task, const InputMemory& inputs, Contender& contender,
-                               const RoundPlan& plan, std::uint32_t batch, std::uint64_t seed,
-                               std::chrono::milliseconds limit) {
+Step<LookAheadProbe> probe_look_ahead(const BoundTask& task, const InputMemory& inputs, Contender& contender,
+                                      const RoundPlan& plan, std::uint32_t batch, std::uint64_t seed,
+                                      std::chrono::milliseconds limit) {
   KF_CHECK(batch >= 3 && batch <= plan.order.size(), "a batch of {}", batch);
   std::size_t argument_index = 0;
   const BoundArgument* argument = first_output(task, argument_index);
@@ -46,10 +46,10 @@ Step<Tripwire> spring_tripwire(const BoundTask& task, const InputMemory& inputs,
     reset_outputs(task, contender.outputs(), plan.choices[slot], slot);
   }
   std::uint32_t first = plan.order[0], second_last = plan.order[batch - 2], last = plan.order[batch - 1];
-  Tripwire wire{false, last, {InputKind::kOwn, seed}};
+  LookAheadProbe probe{false, last, {InputKind::kOwn, seed}};
   // At first nearly the values it will have: a program that keeps a sample of its inputs beside its results,
   // to see whether they are still good, sees no difference.
-  fill_inputs(task, inputs, wire.choice, last);
+  fill_inputs(task, inputs, probe.choice, last);
   disturb_inputs(task, inputs, seed + 1, last);
 
   std::atomic<bool> over = false;
@@ -63,15 +63,15 @@ Step<Tripwire> spring_tripwire(const BoundTask& task, const InputMemory& inputs,
     ::prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
     while (!over && untouched(first)) std::this_thread::sleep_for(kBetweenLooks);
     if (over) return;
-    fill_inputs(task, inputs, wire.choice, last);
-    wire.conclusive = untouched(second_last);
+    fill_inputs(task, inputs, probe.choice, last);
+    probe.conclusive = untouched(second_last);
   });
   auto time = contender.call({plan.order.begin(), plan.order.begin() + batch}, limit);
   over = true;
   watcher.join();
   if (!time) return std::unexpected(time.error());
   if (!time->has_value()) return candidate_failed(time->error());
-  return wire;
+  return probe;
 }
 
 }  // namespace kforge
