@@ -25,7 +25,7 @@ struct BaselineRefusal {
 };
 
 struct CaseBaselines {
-  std::vector<Rival> present;
+  std::vector<Opponent> present;
   std::vector<AbsentBaseline> absent;
   std::vector<BaselineRefusal> refusals;     // of those present
   std::vector<NativeProgram> user_programs;  // staged files of --baseline NAME=FILE

@@ -23,8 +23,8 @@ struct CaseJudgement {
   double flops = 0, bytes = 0;     // of the graph in this shape
   Verdict verdict;                 // every gate with its evidence, up to the first failure
   std::optional<Build> build;
-  std::optional<TimedFindings> times;  // against the baselines; nothing unless passed and timed
-  std::vector<RivalTimes> incumbents;  // by JudgeRequest::incumbents
+  std::optional<TimedFindings> times;     // against the baselines; nothing unless passed and timed
+  std::vector<OpponentTimes> incumbents;  // by JudgeRequest::incumbents
   std::vector<AbsentBaseline> absent;
   std::vector<BaselineRefusal> baseline_refusals;
   std::optional<RooflinePosition> roofline;

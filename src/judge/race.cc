@@ -148,9 +148,9 @@ Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, st
   KF_TRY(JudgeContext context, workspace.context(task));
   workspace.progress().stage("checking baselines");
   KF_TRY(CaseBaselines * baselines, workspace.baselines(index, context));
-  const std::vector<Rival>& rivals = baselines->present;
+  const std::vector<Opponent>& opponents = baselines->present;
   std::vector<MeasuredBaseline> measured;
-  if (rivals.empty()) return measured;
+  if (opponents.empty()) return measured;
   TimingOptions timing = timing_options(workspace.setup(), context);
   KF_TRY(InputMemory memory, InputMemory::create(task, slots_for(task, 20e3, timing.batch_ns)));
   InputChoice own{InputKind::kOwn, context.check_seed(InputKind::kOwn)};
@@ -160,14 +160,14 @@ Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, st
   std::vector<std::string> names;
   workspace.progress().advance(0, "starting the baselines");
   std::vector<ContenderSpec> specs;
-  for (const Rival& rival : rivals) specs.push_back(rival.spec);
+  for (const Opponent& opponent : opponents) specs.push_back(opponent.spec);
   auto processes = start_together(specs, task, memory, context.load_limit * 3);
   for (std::size_t i = 0; i < processes.size(); ++i) {
     KF_TRY(auto started, std::move(processes[i]));
     if (!started) continue;  // the judging of the first candidate says why
     KF_TRY(auto prepared, (*started)->prepare(context.call_limit * 3));
     if (!prepared) continue;
-    names.push_back(rivals[i].name);
+    names.push_back(opponents[i].name);
     timed.push_back({.contender = started->get()});
     running.push_back(std::move(*started));
   }

@@ -32,9 +32,9 @@ bool figures_follow(const EvalReport& report) {
       !close(ns.hi, report.time_ns->hi))
     return false;
   if (!report.speedup) return true;
-  const SampleSeries* rival = series_of(report, report.speedup->against);
-  if (!rival || rival->ns_per_call.size() != own->ns_per_call.size()) return false;
-  Interval ratio = paired_ratio(rival->ns_per_call, own->ns_per_call);
+  const SampleSeries* opponent = series_of(report, report.speedup->against);
+  if (!opponent || opponent->ns_per_call.size() != own->ns_per_call.size()) return false;
+  Interval ratio = paired_ratio(opponent->ns_per_call, own->ns_per_call);
   return close(ratio.value, report.speedup->value) && close(ratio.lo, report.speedup->lo) &&
          close(ratio.hi, report.speedup->hi);
 }

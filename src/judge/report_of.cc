@@ -88,9 +88,10 @@ void add_times(const TimedFindings& findings, EvalReport& report) {
                              findings.message_ns / 1e3, findings.batch, findings.batch == 1 ? "" : "s");
   if (findings.dropped > 0)
     report.notes.push_back(fmt::format("{} rounds dropped: the hypervisor took time away", findings.dropped));
-  for (const AbsentRival& absent : findings.absent)
+  for (const AbsentOpponent& absent : findings.absent)
     report.absent_baselines.push_back({absent.name, absent.reason, ""});
-  for (const RivalTimes& rival : findings.rivals) report.samples.push_back({rival.name, rival.samples});
+  for (const OpponentTimes& opponent : findings.opponents)
+    report.samples.push_back({opponent.name, opponent.samples});
   report.samples.push_back({"candidate", findings.samples});
   add_usage(findings.usage, report);
 }
@@ -113,8 +114,8 @@ void add_case(const CaseJudgement& found, EvalReport& report) {
   }
   if (found.times) {
     shape.time_ns = found.times->ns;
-    if (!found.times->rivals.empty()) {
-      const RivalTimes& fastest = found.times->rivals.front();
+    if (!found.times->opponents.empty()) {
+      const OpponentTimes& fastest = found.times->opponents.front();
       shape.speedup = Speedup{fastest.speedup, fastest.name};
     }
     add_times(*found.times, report);
@@ -163,16 +164,16 @@ std::vector<BaselineResult> baselines(const Judgement& judgement) {
   std::vector<double> weights;
   for (const CaseJudgement& found : judgement.cases) {
     const double weight = found.shape->weight;
-    for (const RivalTimes& rival : found.times->rivals) {
-      auto at =
-          static_cast<std::size_t>(std::ranges::find(all, rival.name, &BaselineResult::name) - all.begin());
+    for (const OpponentTimes& opponent : found.times->opponents) {
+      auto at = static_cast<std::size_t>(std::ranges::find(all, opponent.name, &BaselineResult::name) -
+                                         all.begin());
       if (at == all.size()) {
-        all.push_back({.name = rival.name, .what = rival.what});
+        all.push_back({.name = opponent.name, .what = opponent.what});
         speedups.emplace_back();
         weights.push_back(0);
       }
-      add(all[at].time_ns, rival.ns, weight);
-      speedups[at].add(rival.speedup, weight);
+      add(all[at].time_ns, opponent.ns, weight);
+      speedups[at].add(opponent.speedup, weight);
       weights[at] += weight;
     }
   }

@@ -15,7 +15,7 @@ TimedFindings findings(double ns, double baseline_ns) {
   f.ns = {ns, 0.9 * ns, 1.1 * ns};
   f.samples = {ns};
   double ratio = baseline_ns / ns;
-  f.rivals = {
+  f.opponents = {
       {"onednn", "oneDNN", {baseline_ns, baseline_ns, baseline_ns}, {ratio, ratio, ratio}, {baseline_ns}}};
   f.rounds = 1;
   return f;
@@ -56,7 +56,7 @@ TEST(ReportOf, WeightedCases) {
 // A baseline that was there in one case only has the mean of that case, not of a part of it.
 TEST(ReportOf, ABaselineOfOneCaseHasItsOwnMean) {
   CaseJudgement alone = timed_case(1, 100, 250);
-  alone.times->rivals.push_back({"torch", "torch", {400, 400, 400}, {4, 4, 4}, {400}});
+  alone.times->opponents.push_back({"torch", "torch", {400, 400, 400}, {4, 4, 4}, {400}});
   EvalReport report = report_on({{alone, timed_case(1, 100, 250)}, {}});
   ASSERT_EQ(report.baselines.size(), 2u);
   EXPECT_DOUBLE_EQ(report.baselines[1].time_ns.value, 400);

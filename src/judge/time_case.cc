@@ -10,14 +10,14 @@ namespace {
 std::string incumbent_name(std::size_t which) { return fmt::format("incumbent {}", which + 1); }
 
 // The baselines that are timed this time.
-std::vector<Rival> chosen(const Workspace& workspace, std::size_t index, const CaseBaselines& baselines,
-                          const JudgeRequest& request) {
+std::vector<Opponent> chosen(const Workspace& workspace, std::size_t index, const CaseBaselines& baselines,
+                             const JudgeRequest& request) {
   const std::string& fastest = workspace.fastest(index);
-  std::vector<Rival> rivals;
-  for (const Rival& rival : baselines.present)
-    if (!request.fastest_baseline_only || fastest.empty() || rival.name == fastest)
-      rivals.push_back(rival), rivals.back().spec.stop = workspace.stop();
-  return rivals;
+  std::vector<Opponent> opponents;
+  for (const Opponent& opponent : baselines.present)
+    if (!request.fastest_baseline_only || fastest.empty() || opponent.name == fastest)
+      opponents.push_back(opponent), opponents.back().spec.stop = workspace.stop();
+  return opponents;
 }
 
 Result<std::vector<NativeProgram>> stage_incumbents(const Workspace& workspace, const BoundTask& task,
@@ -37,10 +37,10 @@ Result<std::vector<NativeProgram>> stage_incumbents(const Workspace& workspace, 
 // What is known now spares the next judging some trials.
 void remember(Workspace& workspace, std::size_t index, const TimedFindings& findings,
               CaseBaselines& baselines) {
-  if (!findings.rivals.empty()) workspace.set_fastest(index, findings.rivals.front().name);
-  for (const RivalTimes& times : findings.rivals)
-    for (Rival& rival : baselines.present)
-      if (rival.name == times.name) rival.threads = times.better_threads;
+  if (!findings.opponents.empty()) workspace.set_fastest(index, findings.opponents.front().name);
+  for (const OpponentTimes& times : findings.opponents)
+    for (Opponent& opponent : baselines.present)
+      if (opponent.name == times.name) opponent.threads = times.better_threads;
 }
 
 }  // namespace
@@ -54,10 +54,10 @@ Result<void> time_case(Workspace& workspace, std::size_t index, const JudgeConte
   KF_TRY(CaseBaselines * baselines, workspace.baselines(index, context));
   found.absent = baselines->absent;
   found.baseline_refusals = baselines->refusals;
-  std::vector<Rival> rivals = chosen(workspace, index, *baselines, request);
+  std::vector<Opponent> opponents = chosen(workspace, index, *baselines, request);
   KF_TRY(auto staged, stage_incumbents(workspace, *context.task, request, watch));
   for (const NativeProgram& native : staged)
-    rivals.push_back({native.spec.name, "the best program so far", native.spec, false, false});
+    opponents.push_back({native.spec.name, "the best program so far", native.spec, false, false});
   finding.reset();
 
   workspace.progress().stage("timing");
@@ -70,16 +70,16 @@ Result<void> time_case(Workspace& workspace, std::size_t index, const JudgeConte
   options.timing.seconds = request.seconds;
   if (request.rounds > 0) options.timing.min_rounds = options.timing.max_rounds = request.rounds;
   found.seeds.push_back({"timed", options.seed});
-  KF_TRY(TimedFindings findings, judge_times(context, program, rivals, options, *peaks, found.verdict));
+  KF_TRY(TimedFindings findings, judge_times(context, program, opponents, options, *peaks, found.verdict));
   watch.add("contender calls", findings.contender_seconds);
   watch.add("spins", findings.spin_seconds);
   if (found.verdict.failed()) return {};
   for (std::size_t i = 0; i < staged.size(); ++i) {
-    auto own = std::ranges::find(findings.rivals, incumbent_name(i), &RivalTimes::name);
-    if (own == findings.rivals.end())
+    auto own = std::ranges::find(findings.opponents, incumbent_name(i), &OpponentTimes::name);
+    if (own == findings.opponents.end())
       return fail("a program that was verified before failed when it was timed again");
     found.incumbents.push_back(*own);
-    findings.rivals.erase(own);
+    findings.opponents.erase(own);
   }
   remember(workspace, index, findings, *baselines);
   found.times = std::move(findings);

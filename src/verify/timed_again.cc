@@ -38,7 +38,7 @@ Result<void> TimedJudge::judge_look_ahead() {
   // What was seen of the batches stays evidence: those calls are made again too.
   options_.timing.batch_ns = 0;
   timed_.clear();
-  findings_.rivals.clear();
+  findings_.opponents.clear();
   run_rounds();
   if (timed_[0].failure) verdict_.fail(*timed_[0].failure);
   if (verdict_.failed()) return {};

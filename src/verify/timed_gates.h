@@ -14,7 +14,7 @@
 namespace kforge {
 
 // A program to time against.
-struct Rival {
+struct Opponent {
   std::string name, what;
   ContenderSpec spec;
   bool try_one_thread = false;  // small problems may be quicker on one thread: take the better
@@ -22,7 +22,7 @@ struct Rival {
   int threads = 0;              // known to be the better count from an earlier judging; 0: not known
 };
 
-struct RivalTimes {
+struct OpponentTimes {
   std::string name, what;
   Interval ns;                  // per call
   Interval speedup;             // of the candidate over it: paired ratio
@@ -31,15 +31,15 @@ struct RivalTimes {
   int better_threads = 0;  // one or all, where one of them was clearly quicker; 0: neither, or not tried
 };
 
-struct AbsentRival {
+struct AbsentOpponent {
   std::string name, reason;  // it failed or gave wrong values: unavailable, never a win
 };
 
 struct TimedFindings {
   Interval ns;  // of the candidate, per call
   std::vector<double> samples;
-  std::vector<RivalTimes> rivals;  // fastest first
-  std::vector<AbsentRival> absent;
+  std::vector<OpponentTimes> opponents;  // fastest first
+  std::vector<AbsentOpponent> absent;
   int rounds = 0;
   std::uint32_t batch = 1;       // calls per sample of the candidate
   double message_ns = 0;         // taken off the wall time of every batch
@@ -54,7 +54,7 @@ struct TimedFindings {
 struct TimedOptions {
   TimingOptions timing;
   std::uint64_t seed = 0;  // of the timed inputs, drawn after the build
-  double hopeless = 0.2;   // stop early once surely slower than this times the quickest rival
+  double hopeless = 0.2;   // stop early once surely slower than this times the quickest opponent
   // Where the process that tells what a message takes is kept for the next judging; null: it is not. It runs
   // KForge's own runner and never loads a program.
   std::unique_ptr<Contender>* echo = nullptr;
@@ -62,7 +62,7 @@ struct TimedOptions {
 
 // Records its gates in the verdict; findings mean something only when the verdict has not failed.
 Result<TimedFindings> judge_times(const JudgeContext& context, const ContenderSpec& candidate,
-                                  const std::vector<Rival>& rivals, const TimedOptions& options, Peaks& peaks,
-                                  Verdict& verdict);
+                                  const std::vector<Opponent>& opponents, const TimedOptions& options,
+                                  Peaks& peaks, Verdict& verdict);
 
 }  // namespace kforge

@@ -1,5 +1,5 @@
 // One timed judging: its contenders, rounds and findings. Internal to the timed gates:
-//   timed_start.cc   the candidate, the process for second calls, rivals
+//   timed_start.cc   the candidate, the process for second calls, opponents
 //   timed_rounds.cc  what each round asks, and what the samples say
 //   timed_again.cc   timed calls made again in a process that knows nothing of the first
 //   timed_oracle.cc  the true results of timed calls: from the oracle, or from a baseline
@@ -28,12 +28,13 @@ struct RememberedCall {
 
 class TimedJudge {
  public:
-  TimedJudge(const JudgeContext& context, const ContenderSpec& candidate, const std::vector<Rival>& rivals,
-             const TimedOptions& options, Peaks& peaks, Verdict& verdict)
+  TimedJudge(const JudgeContext& context, const ContenderSpec& candidate,
+             const std::vector<Opponent>& opponents, const TimedOptions& options, Peaks& peaks,
+             Verdict& verdict)
       : context_(context),
         task_(*context.task),
         candidate_(candidate),
-        rivals_(rivals),
+        opponents_(opponents),
         options_(options),
         peaks_(peaks),
         verdict_(verdict),
@@ -43,14 +44,14 @@ class TimedJudge {
   Result<TimedFindings> judge();
 
  private:
-  struct CheckedRival {
+  struct CheckedOpponent {
     std::unique_ptr<Contender> process;
     double call_ns = 0;
     std::string refused;
   };
-  using RivalThreads = std::pair<const Rival*, int>;
-  struct PresentRival {
-    const Rival* rival = nullptr;
+  using OpponentThreads = std::pair<const Opponent*, int>;
+  struct PresentOpponent {
+    const Opponent* opponent = nullptr;
     std::string what;  // with the thread count used
     int better_threads = 0;
   };
@@ -58,15 +59,15 @@ class TimedJudge {
   Result<void> start_candidate();
   Result<bool> start_fresh();
   Result<void> start_echo();
-  Result<void> start_all_rivals(bool small);
-  Result<void> start(const std::vector<RivalThreads>& wanted);
-  Result<void> try_rivals();
-  Result<void> check_rivals();
-  Result<CheckedRival> check_rival(const Rival& rival, int threads);
-  Result<std::optional<Failure>> call_once_more(CheckedRival& rival);
-  Result<bool> quicker_alone(CheckedRival& one, CheckedRival& all);
-  int first_threads(const Rival& rival) const;
-  bool may_gain_from_one_thread(const Rival& rival) const;
+  Result<void> start_all_opponents(bool small);
+  Result<void> start(const std::vector<OpponentThreads>& wanted);
+  Result<void> try_opponents();
+  Result<void> check_opponents();
+  Result<CheckedOpponent> check_opponent(const Opponent& opponent, int threads);
+  Result<std::optional<Failure>> call_once_more(CheckedOpponent& opponent);
+  Result<bool> quicker_alone(CheckedOpponent& one, CheckedOpponent& all);
+  int first_threads(const Opponent& opponent) const;
+  bool may_gain_from_one_thread(const Opponent& opponent) const;
   void run_rounds();
   void after_batch(const BatchView& batch);
   bool enough();
@@ -91,7 +92,7 @@ class TimedJudge {
   const JudgeContext& context_;
   const BoundTask& task_;
   const ContenderSpec& candidate_;
-  const std::vector<Rival>& rivals_;
+  const std::vector<Opponent>& opponents_;
   TimedOptions options_;
   Peaks& peaks_;
   Verdict& verdict_;
@@ -104,9 +105,10 @@ class TimedJudge {
   std::optional<InputMemory> fresh_memory_;
   std::unique_ptr<Contender> own_echo_;            // when nobody keeps it
   std::unique_ptr<Contender>* echo_ = &own_echo_;  // tells what a message takes
-  std::map<RivalThreads, std::expected<std::unique_ptr<Contender>, Failure>> started_;  // before their turn
-  std::unique_ptr<Contender> fresh_;   // a second process of the candidate: makes timed calls again
-  std::vector<PresentRival> present_;  // of owned_[i + 1]
+  std::map<OpponentThreads, std::expected<std::unique_ptr<Contender>, Failure>>
+      started_;                           // before their turn
+  std::unique_ptr<Contender> fresh_;      // a second process of the candidate: makes timed calls again
+  std::vector<PresentOpponent> present_;  // of owned_[i + 1]
   std::vector<TimedContender> timed_;
   std::vector<RememberedCall> remembered_;
   std::map<std::uint64_t, Fingerprint> baseline_results_;  // by the inputs' seed: what a baseline gave

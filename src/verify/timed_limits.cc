@@ -120,8 +120,8 @@ Result<void> TimedJudge::judge_floor() {
 // A speed-up over 10x, or beating the flop bound, is measured once more before it is believed.
 Result<void> TimedJudge::judge_suspicious() {
   bool algebraic = std::ranges::count(verdict_.flags, "algebraic") > 0;
-  auto fastest = std::ranges::find_if(findings_.rivals, &RivalTimes::baseline);
-  bool huge = fastest != findings_.rivals.end() && fastest->speedup.value > kSuspiciousSpeedup;
+  auto fastest = std::ranges::find_if(findings_.opponents, &OpponentTimes::baseline);
+  bool huge = fastest != findings_.opponents.end() && fastest->speedup.value > kSuspiciousSpeedup;
   if (!algebraic && !huge) return {};
   std::vector<Sample> again;
   KF_TRY([[maybe_unused]] double median_ns, measure_again(5, again));

@@ -26,7 +26,7 @@ bool TimedJudge::oracle_is_slow() const {
 
 // Baselines prepare their params once: what they give counts where the params are those.
 void TimedJudge::keep_baseline_results(const BatchView& batch) {
-  auto is_baseline = [](const PresentRival& present) { return present.rival->baseline; };
+  auto is_baseline = [](const PresentOpponent& present) { return present.opponent->baseline; };
   auto first = std::ranges::find_if(present_, is_baseline);
   bool is_first = first == present_.begin() + static_cast<std::ptrdiff_t>(batch.contender - 1);
   bool same_params = !has_params(task_) || owned_[0]->usage().has_prepare;

@@ -93,7 +93,7 @@ std::vector<std::size_t> TimedJudge::rounds_kept() const {
   return kept.size() >= std::max<std::size_t>(5, rounds / 2) ? kept : all;
 }
 
-// Enough is known when the interval against the quickest rival is narrow, or the candidate is hopeless.
+// Enough is known when the interval against the quickest opponent is narrow, or the candidate is hopeless.
 bool TimedJudge::enough() {
   if (verdict_.failed() || timed_[0].failure) return true;
   auto kept = rounds_kept();
@@ -145,17 +145,17 @@ void TimedJudge::summarise() {
   for (const Sample& sample : timed_[0].samples) cpu += sample.cpu_ns, wall += sample.parent_ns;
   if (wall > 0) findings_.thread_use = cpu / (wall * context_.threads);
   for (std::size_t i = 1; i < timed_.size(); ++i) {
-    const auto& [rival, what, better_threads] = present_[i - 1];
+    const auto& [opponent, what, better_threads] = present_[i - 1];
     if (timed_[i].failure) {
-      findings_.absent.push_back({rival->name, reason_text(*timed_[i].failure)});
+      findings_.absent.push_back({opponent->name, reason_text(*timed_[i].failure)});
       continue;
     }
     auto theirs = pick(timed_[i].samples, kept);
-    findings_.rivals.push_back({rival->name, what, median_interval(theirs),
-                                paired_ratio(theirs, findings_.samples), theirs, rival->baseline,
-                                better_threads});
+    findings_.opponents.push_back({opponent->name, what, median_interval(theirs),
+                                   paired_ratio(theirs, findings_.samples), theirs, opponent->baseline,
+                                   better_threads});
   }
-  std::ranges::sort(findings_.rivals, {}, [](const RivalTimes& r) { return r.ns.value; });
+  std::ranges::sort(findings_.opponents, {}, [](const OpponentTimes& r) { return r.ns.value; });
   findings_.usage = owned_[0]->usage();
 }
 
