@@ -252,7 +252,7 @@ Result<void> Forge::prepare() {
     KF_TRY(JudgeContext judge, session_->context(session_->setup().bound(i)));
     for (InputKind kind : kAllInputKinds) {
       view_.stage(fmt::format("computing the truth on {} inputs", name_of(kind)));
-      KF_TRY([[maybe_unused]] Truth truth, judge.expected(kind));
+      KF_TRY([[maybe_unused]] ExpectedValues expected, judge.expected(kind));
     }
   }
   const BoundTask& task = session_->setup().bound(0);

@@ -51,7 +51,7 @@ class Race {
   const BoundTask& task_;
   std::optional<JudgeContext> context_;
   std::optional<InputMemory> memory_;
-  Truth expected_;
+  ExpectedValues expected_;
   std::vector<InputChoice> choices_;
   std::optional<Runner> incumbent_, challenger_;
 };

@@ -11,7 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kOracleCacheBytes = std::size_t{4} << 30;
-constexpr std::size_t kMostTruthBytes = std::size_t{2} << 30;
+constexpr std::size_t kMostExpectedBytes = std::size_t{2} << 30;
 constexpr milliseconds kLeastLoadLimit{2'000};  // for a sandbox on a busy machine
 
 milliseconds call_limit(const JudgeSetup& setup, const BoundTask& task) {
@@ -38,7 +38,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open(const JudgeOptions& options, 
 Result<void> Workspace::open_files() {
   KF_TRY(fs::path home, kforge_home());
   oracle_cache_.emplace(home / "cache" / "oracle", kOracleCacheBytes);
-  truths_.emplace(&*oracle_cache_, std::min(kMostTruthBytes, available_memory() / 8));
+  expected_cache_.emplace(&*oracle_cache_, std::min(kMostExpectedBytes, available_memory() / 8));
   if (setup_->options.store) {
     KF_TRY(store_, Store::open());
   }
@@ -63,7 +63,7 @@ Result<JudgeContext> Workspace::context(const BoundTask& task, bool fresh_inputs
   context.machine = &setup_->machine;
   context.policy = setup_->policy;
   context.threads = setup_->threads;
-  context.truths = &*truths_;
+  context.expected_cache = &*expected_cache_;
   context.call_limit = call_limit(*setup_, task);
   if (setup_->options.call_limit_seconds > 0)
     context.load_limit = std::clamp<milliseconds>(context.call_limit, kLeastLoadLimit, context.load_limit);

@@ -13,7 +13,7 @@
 #include "base/progress.h"
 #include "judge/baselines.h"
 #include "judge/setup.h"
-#include "oracle/truths.h"
+#include "oracle/expected_cache.h"
 #include "profile/profile.h"
 #include "run/contender.h"
 #include "store/store.h"
@@ -73,7 +73,7 @@ class Workspace {
   std::stop_token stop_;
   std::optional<Store> store_;
   std::optional<FileCache> oracle_cache_;
-  std::optional<Truths> truths_;
+  std::optional<ExpectedCache> expected_cache_;
   std::optional<Peaks> peaks_;
   bool peaks_doubted_ = false;
   std::vector<CaseState> cases_;

@@ -98,7 +98,7 @@ class TimedJudge {
   Verdict& verdict_;
   std::mt19937_64 random_;
   SamplePositions positions_;
-  Truth expected_;
+  ExpectedValues expected_;
 
   std::optional<InputMemory> memory_;
   std::vector<std::unique_ptr<Contender>> owned_;  // the candidate first

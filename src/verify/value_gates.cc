@@ -114,7 +114,7 @@ class ValueJudge {
   // On the inputs that `context` draws; gives what failed, if the program itself did not.
   Result<std::optional<Failure>> judge_drawn(InputKind kind, const JudgeContext& context);
   Result<void> judge_repeat(const Expected& expected, InputChoice choice);
-  Result<Truth> expect(InputKind kind, const JudgeContext& context);
+  Result<ExpectedValues> expect(InputKind kind, const JudgeContext& context);
   // One call in a slot; false when the verdict has failed.
   Result<bool> call(std::uint32_t slot);
 
@@ -147,8 +147,8 @@ Result<bool> ValueJudge::start(int threads, bool guarded_heap) {
   return true;
 }
 
-Result<Truth> ValueJudge::expect(InputKind kind, const JudgeContext& context) {
-  KF_TRY(Truth truth, context.expected(kind));
+Result<ExpectedValues> ValueJudge::expect(InputKind kind, const JudgeContext& context) {
+  KF_TRY(ExpectedValues truth, context.expected(kind));
   verdict_.oracle_seconds += truth.seconds;
   return truth;
 }
@@ -182,7 +182,7 @@ Result<void> ValueJudge::judge_kind(InputKind kind) {
 }
 
 Result<std::optional<Failure>> ValueJudge::judge_drawn(InputKind kind, const JudgeContext& context) {
-  KF_TRY(Truth expected, expect(kind, context));
+  KF_TRY(ExpectedValues expected, expect(kind, context));
   std::string kind_name(name_of(kind));
   // Inputs of other kinds than the task's own may overflow in plain fp32 where the truth does not: a running
   // product that rises above the largest number and comes back is finite only in fp64.
@@ -268,7 +268,7 @@ Result<void> ValueJudge::every_kind() {
 // first's result.
 Result<void> ValueJudge::another_process(Gate gate, const std::string& setting) {
   InputKind kind = InputKind::kOwn;
-  KF_TRY(Truth expected, expect(kind, context_));
+  KF_TRY(ExpectedValues expected, expect(kind, context_));
   InputChoice choice{kind, context_.check_seed(kind)};
   fill_params(task_, *memory_, choice);
   KF_TRY(auto prepared, contender_->prepare(context_.call_limit));

@@ -36,9 +36,9 @@ std::uint64_t JudgeContext::check_seed(InputKind kind) const {
   return mix_seed(secret, static_cast<std::uint64_t>(kind));
 }
 
-Result<Truth> JudgeContext::expected(InputKind kind) const {
-  Truths nothing_kept(nullptr, 0);
-  Truths& source = truths ? *truths : nothing_kept;
+Result<ExpectedValues> JudgeContext::expected(InputKind kind) const {
+  ExpectedCache nothing_kept(nullptr, 0);
+  ExpectedCache& source = expected_cache ? *expected_cache : nothing_kept;
   return source.get(*task, kind, check_seed(kind), secret, machine->threads(), fresh_secret);
 }
 

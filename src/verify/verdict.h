@@ -12,7 +12,7 @@
 
 #include "base/failure.h"
 #include "machine/machine.h"
-#include "oracle/truths.h"
+#include "oracle/expected_cache.h"
 #include "run/contender.h"
 #include "task/inputs.h"
 #include "verify/gate.h"
@@ -47,9 +47,9 @@ struct JudgeContext {
   const Machine* machine = nullptr;
   PrecisionPolicy policy{};
   int threads = 1;
-  std::uint64_t secret = 0;   // check inputs are derived from it
-  bool fresh_secret = false;  // drawn for this judging alone
-  Truths* truths = nullptr;   // null: nothing is kept
+  std::uint64_t secret = 0;                 // check inputs are derived from it
+  bool fresh_secret = false;                // drawn for this judging alone
+  ExpectedCache* expected_cache = nullptr;  // null: nothing is kept
   std::chrono::milliseconds load_limit{20'000};
   std::chrono::milliseconds call_limit{60'000};
   bool deterministic = false;  // bitwise equality of repeats is required
@@ -58,7 +58,7 @@ struct JudgeContext {
   // The seed of the check inputs of one kind.
   std::uint64_t check_seed(InputKind kind) const;
   // What the outputs must be on them.
-  Result<Truth> expected(InputKind kind) const;
+  Result<ExpectedValues> expected(InputKind kind) const;
 };
 
 // A well mixed seed from two numbers.

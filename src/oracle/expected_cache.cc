@@ -1,9 +1,9 @@
-#include "oracle/truths.h"
+#include "oracle/expected_cache.h"
 
 namespace kforge {
 
-Result<Truth> Truths::get(const BoundTask& task, InputKind kind, std::uint64_t seed, std::uint64_t secret,
-                          int threads, bool once) {
+Result<ExpectedValues> ExpectedCache::get(const BoundTask& task, InputKind kind, std::uint64_t seed,
+                                          std::uint64_t secret, int threads, bool once) {
   const std::string key = task.key();
   std::erase_if(kept_, [&](const Kept& kept) {
     const bool outdated = kept.task == key && kept.secret != secret;
@@ -11,7 +11,7 @@ Result<Truth> Truths::get(const BoundTask& task, InputKind kind, std::uint64_t s
     return outdated;
   });
   for (const Kept& kept : kept_)
-    if (kept.task == key && kept.kind == kind && kept.seed == seed) return Truth{kept.expected, 0};
+    if (kept.task == key && kept.kind == kind && kept.seed == seed) return ExpectedValues{kept.expected, 0};
   KF_TRY(Expected computed, expected_outputs(task, kind, seed, threads, once ? nullptr : files_));
   const double seconds = computed.seconds;
   const std::size_t bytes = computed.bytes();
@@ -20,7 +20,7 @@ Result<Truth> Truths::get(const BoundTask& task, InputKind kind, std::uint64_t s
     room_ -= bytes;
     kept_.push_back({key, kind, seed, secret, expected, bytes});
   }
-  return Truth{std::move(expected), seconds};
+  return ExpectedValues{std::move(expected), seconds};
 }
 
 }  // namespace kforge

@@ -9,7 +9,7 @@
 
 namespace kforge {
 
-struct Truth {
+struct ExpectedValues {
   std::shared_ptr<const Expected> expected;
   double seconds = 0;  // spent on computing it now; 0 when it was known
 
@@ -18,17 +18,17 @@ struct Truth {
 };
 
 // Not for several threads at once.
-class Truths {
+class ExpectedCache {
  public:
   // `files` may be null. Nothing is thrown out to make room: those who ask come round in the same order, and
   // would then find none of them.
-  Truths(FileCache* files, std::size_t memory_bytes) : files_(files), room_(memory_bytes) {}
+  ExpectedCache(FileCache* files, std::size_t memory_bytes) : files_(files), room_(memory_bytes) {}
 
   // The inputs of `kind` follow from `seed`; `secret` is what the seeds of all kinds were derived from.
   // Asking with another secret of the same task lets go of what was kept under the old one. `once`: these
   // inputs will not come again in another process, so nothing is written to disk.
-  Result<Truth> get(const BoundTask& task, InputKind kind, std::uint64_t seed, std::uint64_t secret,
-                    int threads, bool once);
+  Result<ExpectedValues> get(const BoundTask& task, InputKind kind, std::uint64_t seed, std::uint64_t secret,
+                             int threads, bool once);
 
  private:
   struct Kept {
