@@ -49,7 +49,7 @@ Result<void> Workspace::open_files() {
 
 Result<std::uint64_t> Workspace::check_secret(const BoundTask& task) {
   if (store_) {
-    KF_TRY(CheckSecret secret, store_->take_check_secret(task.key()));
+    KF_TRY(CheckSecret secret, store_->next_check_secret(task.key()));
     return secret.seed;
   }
   for (std::size_t i = 0; i < cases_.size(); ++i)

@@ -18,8 +18,8 @@ double seconds_since(Clock::time_point start) {
 }
 
 // One batch of one contender: outputs reset, cores warm, one timed call message.
-void take_sample(const BoundTask& task, TimedContender& timed, const RoundPlan& plan, std::uint32_t batch,
-                 const TimingOptions& options) {
+void time_batch(const BoundTask& task, TimedContender& timed, const RoundPlan& plan, std::uint32_t batch,
+                const TimingOptions& options) {
   for (std::uint32_t slot : plan.order)
     reset_outputs(task, timed.contender->outputs(), plan.choices[slot], slot);
   auto spin_start = Clock::now();
@@ -63,7 +63,7 @@ void choose_batch(const BoundTask& task, const InputMemory& inputs, TimedContend
   for (int i = 0; i < kTries; ++i) {
     for (; options.refill && filled < timed.batch; ++filled)
       fill_inputs(task, inputs, plan.choices[plan.order[filled]], plan.order[filled]);
-    take_sample(task, timed, plan, timed.batch, quick);
+    time_batch(task, timed, plan, timed.batch, quick);
     if (timed.failure) return;
     double calls = std::ceil(options.batch_ns / std::max(timed.samples.back().ns_per_call, 1.0));
     auto wanted = static_cast<std::uint32_t>(std::clamp(calls, 1.0, most));
@@ -113,7 +113,7 @@ Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs,
       std::size_t which = (k + static_cast<std::size_t>(round)) % contenders.size();
       TimedContender& timed = contenders[which];
       if (timed.failure) continue;
-      take_sample(task, timed, plan, timed.batch, options);
+      time_batch(task, timed, plan, timed.batch, options);
       std::span<const std::uint32_t> order = plan.order;
       if (!timed.failure && hooks.after_batch)
         hooks.after_batch({which, round, order.first(timed.batch), order.subspan(timed.batch), plan});

@@ -23,7 +23,7 @@ std::string& words_of(Failure& failure) {
 Result<void> judge_team(const JudgeContext& context, const ContenderSpec& program, Verdict& verdict) {
   const int more = more_threads(context.threads);
   KF_TRY(Verdict team, judge_guarded(context, program, more));
-  take_figures(team, verdict);
+  merge_figures(team, verdict);
   if (!team.failed()) {
     verdict.pass(Gate::kThreads,
                  fmt::format("right with {} threads too; nothing past the end of its own memory", more));

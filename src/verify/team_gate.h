@@ -15,6 +15,6 @@ Result<void> judge_team(const JudgeContext& context, const ContenderSpec& progra
 // value_gates.cc: one process on the guarded heap, judged on the task's own inputs under gate "threads".
 Result<Verdict> judge_guarded(const JudgeContext& context, const ContenderSpec& program, int threads);
 // Adds the times and errors of a further process to the verdict on all of them.
-void take_figures(const Verdict& further, Verdict& verdict);
+void merge_figures(const Verdict& further, Verdict& verdict);
 
 }  // namespace kforge

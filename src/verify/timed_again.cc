@@ -32,7 +32,7 @@ Result<void> TimedJudge::judge_look_ahead() {
     if (!probe->conclusive) continue;
     remembered_.insert(remembered_.begin(),
                        {findings_.rounds, params, probe->choice,
-                        take_fingerprint(positions_, owned_[0]->outputs(), probe->slot), true});
+                        fingerprint_of(positions_, owned_[0]->outputs(), probe->slot), true});
     return {};
   }
   // What was seen of the batches stays evidence: those calls are made again too.
@@ -73,7 +73,7 @@ Result<void> TimedJudge::repeat_calls(Contender& fresh, std::span<const Remember
   findings_.contender_seconds += time->parent_ns / 1e9;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const RememberedCall& call = calls[i];
-    auto again = take_fingerprint(positions_, fresh.outputs(), slots[i]);
+    auto again = fingerprint_of(positions_, fresh.outputs(), slots[i]);
     auto difference = fingerprints_differ(positions_, task_, call.values, again, context_.policy, *expected_);
     if (!difference) {
       if (oracle_wanted(call)) KF_TRY_VOID(judge_by_oracle(call, fresh.outputs(), slots[i]));

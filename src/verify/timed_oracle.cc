@@ -33,7 +33,7 @@ void TimedJudge::keep_baseline_results(const BatchView& batch) {
   if (!is_first || !same_params || !oracle_is_slow()) return;
   for (std::uint32_t slot : batch.called)
     baseline_results_[batch.plan.choices[slot].seed] =
-        take_fingerprint(positions_, timed_[batch.contender].contender->outputs(), slot);
+        fingerprint_of(positions_, timed_[batch.contender].contender->outputs(), slot);
 }
 
 bool TimedJudge::oracle_wanted(const RememberedCall& call) {

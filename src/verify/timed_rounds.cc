@@ -60,7 +60,7 @@ void TimedJudge::after_batch(const BatchView& batch) {
       continue;
     }
     remembered_.push_back(
-        {batch.round, round_params_, batch.plan.choices[slot], take_fingerprint(positions_, outputs, slot)});
+        {batch.round, round_params_, batch.plan.choices[slot], fingerprint_of(positions_, outputs, slot)});
   }
   // Outputs of calls that were not made must be untouched: a program may not work ahead.
   if (batch.not_called.empty() || verdict_.failed()) return;

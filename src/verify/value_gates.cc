@@ -335,7 +335,7 @@ std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected
   return std::nullopt;
 }
 
-void take_figures(const Verdict& further, Verdict& verdict) {
+void merge_figures(const Verdict& further, Verdict& verdict) {
   verdict.oracle_seconds += further.oracle_seconds;
   verdict.call_seconds += further.call_seconds;
   if (further.error.max_rel > verdict.error.max_rel) verdict.error = further.error;
@@ -369,7 +369,7 @@ Result<void> judge_values(const JudgeContext& context, const ContenderSpec& prog
   KF_TRY_VOID(ending.get());
   KF_TRY_VOID(std::move(judged));
   if (verdict.failed()) return {};
-  take_figures(second_verdict, verdict);
+  merge_figures(second_verdict, verdict);
   if (second_verdict.failed()) return verdict.fail(*second_verdict.failure), Result<void>{};
   bool same = std::ranges::count(verdict.flags, "bitwise_repeatable") > 0;
   verdict.pass(
