@@ -34,7 +34,7 @@ struct Candidate {
   bool uses_prepare() const { return kernel_prepared != nullptr; }
 };
 
-struct Session {
+struct RunnerState {
   const char* path = nullptr;             // of the candidate's shared library
   int load_filter = -1, run_filter = -1;  // descriptors, -1: none
   const char* readable[16] = {};          // the candidate itself, then folders with libraries it may need
@@ -51,7 +51,7 @@ struct Session {
   volatile uint32_t slot = 0;   // of the call under way
 };
 
-extern Session session;
+extern RunnerState runner_state;
 
 // channel.cc
 void send_message(uint32_t type, uint64_t value, uint64_t nanoseconds, const void* payload = nullptr,
