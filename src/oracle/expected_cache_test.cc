@@ -21,7 +21,7 @@ class ExpectedCacheTest : public testing::Test {
   BoundTask task_ = scratch_.bind();
 };
 
-TEST_F(TruthsTest, TheSecondAskerGetsTheSame) {
+TEST_F(ExpectedCacheTest, TheSecondAskerGetsTheSame) {
   ExpectedCache cache(nullptr, 1 << 20);
   ExpectedValues first = get(cache, InputKind::kOwn, 1), second = get(cache, InputKind::kOwn, 1);
   EXPECT_EQ(first.expected, second.expected);
@@ -30,14 +30,14 @@ TEST_F(TruthsTest, TheSecondAskerGetsTheSame) {
   EXPECT_NE(get(cache, InputKind::kNormal, 1).expected, first.expected);
 }
 
-TEST_F(TruthsTest, AnotherSecretIsAnotherTruth) {
+TEST_F(ExpectedCacheTest, AnotherSecretIsAnotherInput) {
   ExpectedCache cache(nullptr, 1 << 20);
   ExpectedValues first = get(cache, InputKind::kOwn, 1);
   EXPECT_NE(get(cache, InputKind::kOwn, 100).expected, first.expected);
   EXPECT_EQ(first.expected.use_count(), 1) << "what was kept under the old secret is let go";
 }
 
-TEST_F(TruthsTest, KeepsWhatThereIsRoomFor) {
+TEST_F(ExpectedCacheTest, KeepsWhatThereIsRoomFor) {
   ExpectedCache cache(nullptr, 500);  // one of 400 bytes
   ExpectedValues first = get(cache, InputKind::kOwn, 1), second = get(cache, InputKind::kNormal, 1);
   EXPECT_EQ(get(cache, InputKind::kOwn, 1).expected, first.expected);

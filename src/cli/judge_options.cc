@@ -1,10 +1,10 @@
-#include "cli/session_options.h"
+#include "cli/judge_options.h"
 
 #include "cli/options.h"
 
 namespace kforge {
 
-void add_session_options(CLI::App& command, JudgeOptions& session, SessionArguments& typed) {
+void add_judge_options(CLI::App& command, JudgeOptions& session, JudgeArguments& typed) {
   add_value(command, "--on", session.platform, "NAME", "platform by name or folder");
   add_choice(command, "--precision", session.precision, {"fp32", "high", "bf16", "fp16"},
              "how near the values must be");
@@ -29,7 +29,7 @@ void add_session_options(CLI::App& command, JudgeOptions& session, SessionArgume
       ->excludes("--sandbox");
 }
 
-void complete(const SessionArguments& typed, JudgeOptions& session) {
+void complete(const JudgeArguments& typed, JudgeOptions& session) {
   session.cold = typed.cache == "cold";
   if (typed.no_sandbox) session.sandbox = SandboxTier::kNone;
   if (typed.sandbox == "bubblewrap") session.sandbox = SandboxTier::kBubblewrap;

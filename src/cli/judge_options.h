@@ -12,13 +12,13 @@
 namespace kforge {
 
 // Options as they are typed, until complete() puts them into JudgeOptions.
-struct SessionArguments {
+struct JudgeArguments {
   std::string cache = "cold", sandbox = "strongest";
   bool no_sandbox = false;
 };
 // Everything but the task, which not every command requires.
-void add_session_options(CLI::App& command, JudgeOptions& session, SessionArguments& typed);
-void complete(const SessionArguments& typed, JudgeOptions& session);
+void add_judge_options(CLI::App& command, JudgeOptions& session, JudgeArguments& typed);
+void complete(const JudgeArguments& typed, JudgeOptions& session);
 
 struct OutputArguments {
   bool json = false, explain = false, quiet = false;
