@@ -21,8 +21,7 @@ std::optional<BaselineRefusal> from_cached_text(const std::string& baseline, con
                          text.substr(colon + 2)};
 }
 
-Result<std::optional<BaselineRefusal>> judge_baseline(const JudgeContext& context,
-                                                      const ContenderSpec& spec) {
+Result<std::optional<BaselineRefusal>> judge_baseline(const JudgeContext& context, const ProgramSpec& spec) {
   Verdict verdict;
   KF_TRY_VOID(judge_values(context, spec, verdict));
   if (!verdict.failed()) return std::nullopt;
@@ -32,7 +31,7 @@ Result<std::optional<BaselineRefusal>> judge_baseline(const JudgeContext& contex
 
 // `what` names the version: another one is judged anew.
 Result<std::optional<BaselineRefusal>> judge_baseline_once(const JudgeContext& context,
-                                                           const ContenderSpec& spec, const std::string& what,
+                                                           const ProgramSpec& spec, const std::string& what,
                                                            FileCache& cache) {
   std::string key = Hasher()
                         .add("baseline gates 3")
@@ -95,7 +94,7 @@ Result<CaseBaselines> find_case_baselines(const Workspace& workspace, std::size_
   baselines.absent = std::move(found.absent);
   for (Baseline& baseline : found.present) {
     workspace.progress().advance(0, "checking baseline " + baseline.name);
-    ContenderSpec spec = std::move(baseline.spec);  // trusted: it brings its own limits
+    ProgramSpec spec = std::move(baseline.spec);  // trusted: it brings its own limits
     KF_TRY(auto refusal, judge_baseline_once(context, spec, baseline.what, cache));
     if (refusal) {
       refusal->baseline = baseline.name;

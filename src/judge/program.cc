@@ -21,7 +21,7 @@ std::size_t physical_memory() {
          static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-ContenderSpec limited(const Workspace& workspace, ContenderSpec spec, const BoundTask& task) {
+ProgramSpec limited(const Workspace& workspace, ProgramSpec spec, const BoundTask& task) {
   const JudgeSetup& setup = workspace.setup();
   std::size_t tensors = 0;
   for (const BoundArgument& argument : task.arguments) tensors += argument.bytes();

@@ -14,13 +14,13 @@ constexpr int kLeastRounds = 3, kSureRounds = 5, kMostRounds = 15;
 constexpr double kSeconds = 2.5;
 constexpr double kFarSlower = 0.8;  // three rounds can all be disturbed: by this much they are not
 
-std::vector<double> times_of(const TimedContender& timed) {
+std::vector<double> times_of(const TimedProgram& timed) {
   std::vector<double> ns;
   for (const Sample& sample : timed.samples) ns.push_back(sample.ns_per_call);
   return ns;
 }
 
-Interval ratio_of(const std::vector<TimedContender>& timed) {
+Interval ratio_of(const std::vector<TimedProgram>& timed) {
   auto own = times_of(timed[0]), other = times_of(timed[1]);
   std::size_t rounds = std::min(own.size(), other.size());
   own.resize(rounds);
@@ -29,7 +29,7 @@ Interval ratio_of(const std::vector<TimedContender>& timed) {
 }
 
 // Far slower: three rounds are enough. Surely slower, surely faster, or surely the same: five.
-bool known(const std::vector<TimedContender>& timed) {
+bool known(const std::vector<TimedProgram>& timed) {
   if (timed[0].failure) return true;
   if (timed.size() < 2) return timed[0].samples.size() >= kSureRounds;
   Interval ratio = ratio_of(timed);
@@ -67,13 +67,13 @@ Result<void> Race::open(double call_ns) {
 
 // `look`: one call whose result is compared with the truth.
 Step<bool> Race::start(Runner& runner, bool look) {
-  KF_STEP(runner.contender, Contender::start(runner.program.spec, task_, *memory_, context_->load_limit));
-  KF_STEP([[maybe_unused]] CallTime prepared, runner.contender->prepare(context_->call_limit));
+  KF_STEP(runner.process, ProgramProcess::start(runner.program.spec, task_, *memory_, context_->load_limit));
+  KF_STEP([[maybe_unused]] CallTime prepared, runner.process->prepare(context_->call_limit));
   if (!look) return true;
-  reset_outputs(task_, runner.contender->outputs(), choices_[0], 0);
-  KF_STEP([[maybe_unused]] CallTime called, runner.contender->call({0}, context_->call_limit));
+  reset_outputs(task_, runner.process->outputs(), choices_[0], 0);
+  KF_STEP([[maybe_unused]] CallTime called, runner.process->call({0}, context_->call_limit));
   Verdict scratch;
-  if (auto failure = judge_outputs(*context_, *expected_, runner.contender->outputs(), 0, InputKind::kOwn,
+  if (auto failure = judge_outputs(*context_, *expected_, runner.process->outputs(), 0, InputKind::kOwn,
                                    Gate::kAccuracy, scratch))
     return candidate_failed(*failure);
   return true;
@@ -98,22 +98,22 @@ Result<RaceResult> Race::challenge(const Build& build) {
     return result;
   }
   if (first) {
-    reset_outputs(task_, challenger_->contender->outputs(), choices_[0], 0);
-    KF_TRY(auto called, challenger_->contender->call({0}, context_->call_limit));
+    reset_outputs(task_, challenger_->process->outputs(), choices_[0], 0);
+    KF_TRY(auto called, challenger_->process->call({0}, context_->call_limit));
     if (!called) return result.failure = called.error(), memory_.reset(), result;
-    challenger_->contender.reset();
+    challenger_->process.reset();
     KF_TRY_VOID(open(called->parent_ns));
     KF_TRY(auto again, start(*challenger_, true));
     if (!again) return result.failure = again.error(), memory_.reset(), result;
   }
-  if (incumbent_ && !incumbent_->contender) {
+  if (incumbent_ && !incumbent_->process) {
     KF_TRY(auto woken, start(*incumbent_, false));
     if (!woken)
       return fail("the best program so far does not start any more: {}", reason_text(woken.error()));
   }
-  std::vector<TimedContender> timed;
-  timed.push_back({.contender = challenger_->contender.get()});
-  if (incumbent_) timed.push_back({.contender = incumbent_->contender.get()});
+  std::vector<TimedProgram> timed;
+  timed.push_back({.process = challenger_->process.get()});
+  if (incumbent_) timed.push_back({.process = incumbent_->process.get()});
   TimingOptions timing = timing_options(workspace_.setup(), *context_);
   timing.refill = false;
   timing.min_rounds = kLeastRounds;
@@ -121,7 +121,7 @@ Result<RaceResult> Race::challenge(const Build& build) {
   timing.seconds = kSeconds;
   TimingHooks hooks;
   hooks.plan = [this](int) { return fixed_plan(choices_); };
-  hooks.enough = [](const auto& contenders) { return known(contenders); };
+  hooks.enough = [](const auto& programs) { return known(programs); };
   KF_TRY(result.rounds, time_interleaved(task_, *memory_, timed, timing, hooks));
   if (timed.size() > 1 && timed[1].failure)
     return fail("the best program so far failed in a race: {}", reason_text(*timed[1].failure));
@@ -139,7 +139,7 @@ void Race::promote() { incumbent_ = std::exchange(challenger_, std::nullopt); }
 
 void Race::pause() {
   challenger_.reset();
-  if (incumbent_) incumbent_->contender.reset();
+  if (incumbent_) incumbent_->process.reset();
 }
 
 Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, std::size_t index) {
@@ -155,11 +155,11 @@ Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, st
   KF_TRY(InputMemory memory, InputMemory::create(task, slots_for(task, 20e3, timing.batch_ns)));
   InputChoice own{InputKind::kOwn, context.check_seed(InputKind::kOwn)};
   fill_params(task, memory, own);
-  std::vector<std::unique_ptr<Contender>> running;
-  std::vector<TimedContender> timed;
+  std::vector<std::unique_ptr<ProgramProcess>> running;
+  std::vector<TimedProgram> timed;
   std::vector<std::string> names;
   workspace.progress().advance(0, "starting the baselines");
-  std::vector<ContenderSpec> specs;
+  std::vector<ProgramSpec> specs;
   for (const Opponent& opponent : opponents) specs.push_back(opponent.spec);
   auto processes = start_together(specs, task, memory, context.load_limit * 3);
   for (std::size_t i = 0; i < processes.size(); ++i) {
@@ -168,7 +168,7 @@ Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, st
     KF_TRY(auto prepared, (*started)->prepare(context.call_limit * 3));
     if (!prepared) continue;
     names.push_back(opponents[i].name);
-    timed.push_back({.contender = started->get()});
+    timed.push_back({.process = started->get()});
     running.push_back(std::move(*started));
   }
   if (timed.empty()) return measured;

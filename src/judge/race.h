@@ -41,7 +41,7 @@ class Race {
  private:
   struct Runner {
     NativeProgram program;
-    std::unique_ptr<Contender> contender;
+    std::unique_ptr<ProgramProcess> process;
   };
   Result<void> open(double call_ns);
   Step<bool> start(Runner& runner, bool look);

@@ -16,9 +16,9 @@ bool overlap(double lo1, double hi1, double lo2, double hi2) { return lo1 <= hi2
 
 bool close(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
 
-const SampleSeries* series_of(const EvalReport& report, std::string_view contender) {
+const SampleSeries* series_of(const EvalReport& report, std::string_view sampled) {
   for (const SampleSeries& series : report.samples)
-    if (series.contender == contender) return &series;
+    if (series.contender == sampled) return &series;
   return nullptr;
 }
 

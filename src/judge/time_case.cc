@@ -46,7 +46,7 @@ void remember(Workspace& workspace, std::size_t index, const TimedFindings& find
 }  // namespace
 
 Result<void> time_case(Workspace& workspace, std::size_t index, const JudgeContext& context,
-                       const ContenderSpec& program, const JudgeRequest& request, Stopwatch& watch,
+                       const ProgramSpec& program, const JudgeRequest& request, Stopwatch& watch,
                        CaseJudgement& found) {
   KF_TRY(Peaks * peaks, workspace.peaks());
   workspace.progress().stage("checking baselines");
@@ -71,7 +71,7 @@ Result<void> time_case(Workspace& workspace, std::size_t index, const JudgeConte
   if (request.rounds > 0) options.timing.min_rounds = options.timing.max_rounds = request.rounds;
   found.seeds.push_back({"timed", options.seed});
   KF_TRY(TimedFindings findings, judge_times(context, program, opponents, options, *peaks, found.verdict));
-  watch.add("contender calls", findings.contender_seconds);
+  watch.add("contender calls", findings.call_seconds);
   watch.add("spins", findings.spin_seconds);
   if (found.verdict.failed()) return {};
   for (std::size_t i = 0; i < staged.size(); ++i) {

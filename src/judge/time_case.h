@@ -9,7 +9,7 @@ namespace kforge {
 // Adds times, incumbents, baselines that are absent or fail a gate, and the seed to `found`, and the timed
 // gates to its verdict. REQUIRES: the value gates were passed; they left an estimate of the time there.
 Result<void> time_case(Workspace& workspace, std::size_t index, const JudgeContext& context,
-                       const ContenderSpec& program, const JudgeRequest& request, Stopwatch& watch,
+                       const ProgramSpec& program, const JudgeRequest& request, Stopwatch& watch,
                        CaseJudgement& found);
 
 }  // namespace kforge

@@ -15,7 +15,7 @@
 #include "judge/setup.h"
 #include "oracle/expected_cache.h"
 #include "profile/profile.h"
-#include "run/contender.h"
+#include "run/program_process.h"
 #include "store/store.h"
 #include "verify/verdict.h"
 
@@ -53,7 +53,7 @@ class Workspace {
   void set_fastest(std::size_t index, std::string name) { cases_[index].fastest = std::move(name); }
 
   // The process that tells what a message takes, once somebody has started it: TimedOptions::echo.
-  std::unique_ptr<Contender>& echo() { return echo_; }
+  std::unique_ptr<ProgramProcess>& echo() { return echo_; }
 
  private:
   struct CaseState {
@@ -78,7 +78,7 @@ class Workspace {
   bool peaks_doubted_ = false;
   std::vector<CaseState> cases_;
   TempDir graph_files_;  // of the baselines
-  std::unique_ptr<Contender> echo_;
+  std::unique_ptr<ProgramProcess> echo_;
 };
 
 }  // namespace kforge

@@ -1,4 +1,4 @@
-// What went wrong in a contender, in words that help the one who has to mend the program.
+// What went wrong in a program, in words that help the one who has to mend it.
 #pragma once
 
 #include <string>

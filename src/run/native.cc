@@ -28,7 +28,7 @@ Result<NativeProgram> stage_runner(std::string name, SandboxTier tier) {
   const fs::path guarded_copy = program.staged.path() / "kforge-runner-guarded";
   KF_TRY_VOID(copy_program(guarded, guarded_copy));
 
-  ContenderSpec& spec = program.spec;
+  ProgramSpec& spec = program.spec;
   spec.guarded = guarded_copy.string();
   spec.name = std::move(name);
   spec.argv = {runner_copy.string(), (program.staged.path() / kLibrary).string()};

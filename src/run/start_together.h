@@ -5,13 +5,14 @@
 #include <memory>
 #include <vector>
 
-#include "run/contender.h"
+#include "run/program_process.h"
 
 namespace kforge {
 
 // In the order of `specs`; each fails for itself.
-std::vector<Step<std::unique_ptr<Contender>>> start_together(const std::vector<ContenderSpec>& specs,
-                                                             const BoundTask& task, const InputMemory& inputs,
-                                                             std::chrono::milliseconds load_limit);
+std::vector<Step<std::unique_ptr<ProgramProcess>>> start_together(const std::vector<ProgramSpec>& specs,
+                                                                  const BoundTask& task,
+                                                                  const InputMemory& inputs,
+                                                                  std::chrono::milliseconds load_limit);
 
 }  // namespace kforge

@@ -92,7 +92,7 @@ Result<TensorMemory> TensorMemory::create(const MemoryLayout& layout, KforgeAren
   static constexpr const char* kNames[] = {"kforge-params", "kforge-inputs", "kforge-outputs"};
   KF_TRY(memory.fd_, make_memfd(kNames[arena], layout.arena_bytes[arena]));
   KF_TRY(memory.map_, Mapping::map(memory.fd_.get(), layout.arena_bytes[arena], true));
-  // Fixed size always: a contender that shrank the file would make the parent's next read a bus error.
+  // Fixed size always: a program that shrank the file would make the parent's next read a bus error.
   int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
   // The mapping above stays writable; every later one, and mprotect on it, is refused by the kernel.
   if (sealed) seals |= F_SEAL_FUTURE_WRITE;

@@ -1,5 +1,5 @@
-// The shared memory through which tensors travel: params and inputs sealed against contenders and shared by
-// all of them, outputs and inouts writable and private to one contender. Every instance of a tensor lies
+// The shared memory through which tensors travel: params and inputs sealed against programs and shared by
+// all of them, outputs and inouts writable and private to one program. Every instance of a tensor lies
 // between canaries and guard pages (the layout is described in runner/protocol.h).
 #pragma once
 
@@ -30,7 +30,7 @@ struct MemoryLayout {
 // One arena: a sealed memfd and the parent's writable view of it.
 class TensorMemory {
  public:
-  // `sealed`: nobody but this view can ever write to it, whatever a contender does to its mappings.
+  // `sealed`: nobody but this view can ever write to it, whatever a program does to its mappings.
   static Result<TensorMemory> create(const MemoryLayout& layout, KforgeArena arena, bool sealed);
 
   int fd() const { return fd_.get(); }
@@ -53,7 +53,7 @@ class TensorMemory {
   std::byte canary_{};
 };
 
-// Params and inputs of a task: one per judging, shared by its contenders.
+// Params and inputs of a task: one per judging, shared by its programs.
 struct InputMemory {
   MemoryLayout layout;
   TensorMemory params, inputs;

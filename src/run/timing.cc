@@ -17,11 +17,11 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// One batch of one contender: outputs reset, cores warm, one timed call message.
-void time_batch(const BoundTask& task, TimedContender& timed, const RoundPlan& plan, std::uint32_t batch,
+// One batch of one program: outputs reset, cores warm, one timed call message.
+void time_batch(const BoundTask& task, TimedProgram& timed, const RoundPlan& plan, std::uint32_t batch,
                 const TimingOptions& options) {
   for (std::uint32_t slot : plan.order)
-    reset_outputs(task, timed.contender->outputs(), plan.choices[slot], slot);
+    reset_outputs(task, timed.process->outputs(), plan.choices[slot], slot);
   auto spin_start = Clock::now();
   spin_cores(options.cpus, options.spin, options.cold ? options.evict_bytes : 0);
   timed.spin_ns += seconds_since(spin_start) * 1e9;
@@ -33,7 +33,7 @@ void time_batch(const BoundTask& task, TimedContender& timed, const RoundPlan& p
     if (auto echo = options.echo->echo_ns())
       message_ns = std::min({*echo, kLongestMessage, i == 0 ? kLongestMessage : message_ns});
   auto steal = steal_ticks();
-  auto time = timed.contender->call({plan.order.begin(), plan.order.begin() + batch}, options.call_limit);
+  auto time = timed.process->call({plan.order.begin(), plan.order.begin() + batch}, options.call_limit);
   if (!time) {
     timed.failure = Crash{time.error().message, ""};
     return;
@@ -52,7 +52,7 @@ void time_batch(const BoundTask& task, TimedContender& timed, const RoundPlan& p
 
 // Single calls tell how many make a batch, roughly: what a message takes hides a call of a microsecond. A
 // batch of that many tells better. They also warm what is warmed once per process.
-void choose_batch(const BoundTask& task, const InputMemory& inputs, TimedContender& timed,
+void choose_batch(const BoundTask& task, const InputMemory& inputs, TimedProgram& timed,
                   const RoundPlan& plan, const TimingOptions& options) {
   constexpr int kTries = 5;
   TimingOptions quick = options;
@@ -76,7 +76,7 @@ void choose_batch(const BoundTask& task, const InputMemory& inputs, TimedContend
 
 // A program that was slow while its batch was chosen gets a larger one: the shorter a batch, the more of what
 // is measured is the message.
-void grow_batch(TimedContender& timed, std::size_t slots, double batch_ns) {
+void grow_batch(TimedProgram& timed, std::size_t slots, double batch_ns) {
   constexpr double kFarTooShort = 0.25;
   if (timed.failure || timed.samples.empty()) return;
   double ns = std::max(timed.samples.back().ns_per_call, 1.0);
@@ -97,10 +97,10 @@ std::uint32_t slots_for(const BoundTask& task, double floor_ns, double batch_ns)
 }
 
 Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs,
-                             std::vector<TimedContender>& contenders, const TimingOptions& options,
+                             std::vector<TimedProgram>& programs, const TimingOptions& options,
                              const TimingHooks& hooks) {
   RoundPlan plan = hooks.plan(-1);
-  for (TimedContender& timed : contenders) choose_batch(task, inputs, timed, plan, options);
+  for (TimedProgram& timed : programs) choose_batch(task, inputs, timed, plan, options);
 
   auto start = Clock::now();
   int round = 0;
@@ -108,21 +108,21 @@ Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs,
     plan = hooks.plan(round);
     if (options.refill)
       for (std::uint32_t slot : plan.order) fill_inputs(task, inputs, plan.choices[slot], slot);
-    for (std::size_t k = 0; k < contenders.size(); ++k) {
-      // Rotated, so that no contender always follows the same one.
-      std::size_t which = (k + static_cast<std::size_t>(round)) % contenders.size();
-      TimedContender& timed = contenders[which];
+    for (std::size_t k = 0; k < programs.size(); ++k) {
+      // Rotated, so that no program always follows the same one.
+      std::size_t which = (k + static_cast<std::size_t>(round)) % programs.size();
+      TimedProgram& timed = programs[which];
       if (timed.failure) continue;
       time_batch(task, timed, plan, timed.batch, options);
       std::span<const std::uint32_t> order = plan.order;
       if (!timed.failure && hooks.after_batch)
         hooks.after_batch({which, round, order.first(timed.batch), order.subspan(timed.batch), plan});
     }
-    for (TimedContender& timed : contenders) grow_batch(timed, plan.order.size(), options.batch_ns);
+    for (TimedProgram& timed : programs) grow_batch(timed, plan.order.size(), options.batch_ns);
     ++round;
     if (hooks.progress) hooks.progress(round, options.max_rounds);
     if (round < options.min_rounds) continue;
-    if (hooks.enough && hooks.enough(contenders)) break;
+    if (hooks.enough && hooks.enough(programs)) break;
     if (seconds_since(start) > options.seconds) break;
   }
   return round;

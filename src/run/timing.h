@@ -1,4 +1,4 @@
-// Interleaved timing: in every round each contender runs one batch on the same fresh values, in rotated
+// Interleaved timing: in every round each program runs one batch on the same fresh values, in rotated
 // order, after the cores were kept busy (and the caches evicted) for a moment. Raw samples only; verify/
 // judges them.
 #pragma once
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/failure.h"
-#include "run/contender.h"
 #include "run/fill.h"
+#include "run/program_process.h"
 
 namespace kforge {
 
@@ -24,7 +24,7 @@ struct TimingOptions {
   std::chrono::milliseconds spin{20};
   // Asked just before every batch what a message takes, which is taken off the batch's wall time. It has
   // loaded nothing, so no candidate has a say in it.
-  Contender* echo = nullptr;
+  ProgramProcess* echo = nullptr;
   double batch_ns = 4e6;  // a batch repeats the call until it takes this long
   int min_rounds = 7, max_rounds = 30;
   double seconds = 4;  // stop starting rounds after this long, once min_rounds are done
@@ -34,7 +34,7 @@ struct TimingOptions {
 
 struct Sample {
   double ns_per_call = 0;  // the parent's wall time, less the message's, over the number of calls
-  double claimed_ns = 0;   // of the whole batch, by the contender's clock
+  double claimed_ns = 0;   // of the whole batch, by the program's clock
   double parent_ns = 0;    // of the whole batch
   double cpu_ns = 0;       // of the whole batch, all threads
   double message_ns = 0;   // of parent_ns, taken off
@@ -42,8 +42,8 @@ struct Sample {
   bool stolen = false;     // the hypervisor took time away meanwhile
 };
 
-struct TimedContender {
-  Contender* contender = nullptr;
+struct TimedProgram {
+  ProgramProcess* process = nullptr;
   std::uint32_t batch = 1;         // calls per batch, at most the number of slots
   std::vector<Sample> samples;     // by round
   std::optional<Failure> failure;  // it failed in this round; no samples after it
@@ -59,9 +59,9 @@ struct RoundPlan {
   std::vector<std::uint32_t> order;  // every slot once
 };
 
-// One batch, for whoever checks its outputs while the contender is still stopped.
+// One batch, for whoever checks its outputs while the program is still stopped.
 struct BatchView {
-  std::size_t contender = 0;
+  std::size_t program = 0;
   int round = 0;
   std::span<const std::uint32_t> called;  // slots, in calling order
   std::span<const std::uint32_t> not_called;
@@ -74,14 +74,14 @@ struct TimingHooks {
   // After each batch, outputs in place.
   std::function<void(const BatchView&)> after_batch;
   // After each round beyond the least number: true ends the run (enough known, or hopeless).
-  std::function<bool(const std::vector<TimedContender>&)> enough;
+  std::function<bool(const std::vector<TimedProgram>&)> enough;
   std::function<void(int round, int of)> progress;
 };
 
-// Sets TimedContender::batch from two calls of each, then times. An Error is the machinery's; a contender
+// Sets TimedProgram::batch from two calls of each, then times. An Error is the machinery's; a program
 // that fails keeps its failure and the others go on.
 Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs,
-                             std::vector<TimedContender>& contenders, const TimingOptions& options,
+                             std::vector<TimedProgram>& programs, const TimingOptions& options,
                              const TimingHooks& hooks);
 
 // Slots for batches of batch_ns when nothing can be faster than `floor_ns` a call, within limits of memory.

@@ -2,7 +2,7 @@
 
 namespace kforge {
 
-WaitingRunners::WaitingRunners(ContenderSpec spec, const std::vector<int>& threads,
+WaitingRunners::WaitingRunners(ProgramSpec spec, const std::vector<int>& threads,
                                std::chrono::milliseconds limit)
     : spec_(std::move(spec)), places_(threads.size()) {
   for (std::size_t i = 0; i < threads.size(); ++i) places_[i].threads = threads[i];
@@ -13,11 +13,11 @@ WaitingRunners::~WaitingRunners() = default;
 
 void WaitingRunners::start_all(const std::stop_token& stop, std::chrono::milliseconds limit) {
   for (Place& place : places_) {
-    ContenderSpec spec = spec_;
+    ProgramSpec spec = spec_;
     spec.threads = place.threads;
-    std::unique_ptr<Contender> runner;
+    std::unique_ptr<ProgramProcess> runner;
     if (!stop.stop_requested())
-      if (auto started = Contender::start_idle(spec, limit)) runner = std::move(*started);
+      if (auto started = ProgramProcess::start_idle(spec, limit)) runner = std::move(*started);
     std::lock_guard lock(mutex_);
     place.runner = std::move(runner);
     place.settled = true;
@@ -25,7 +25,7 @@ void WaitingRunners::start_all(const std::stop_token& stop, std::chrono::millise
   }
 }
 
-std::unique_ptr<Contender> WaitingRunners::take(int threads) {
+std::unique_ptr<ProgramProcess> WaitingRunners::take(int threads) {
   std::unique_lock lock(mutex_);
   for (Place& place : places_) {
     if (place.threads != threads || place.taken) continue;

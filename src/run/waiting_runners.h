@@ -9,32 +9,32 @@
 #include <thread>
 #include <vector>
 
-#include "run/contender.h"
+#include "run/program_process.h"
 
 namespace kforge {
 
 class WaitingRunners {
  public:
   // One process for each number of threads, started one after the other in the background.
-  WaitingRunners(ContenderSpec spec, const std::vector<int>& threads, std::chrono::milliseconds limit);
+  WaitingRunners(ProgramSpec spec, const std::vector<int>& threads, std::chrono::milliseconds limit);
   ~WaitingRunners();  // ends those that nobody took
   WaitingRunners(const WaitingRunners&) = delete;
   WaitingRunners& operator=(const WaitingRunners&) = delete;
 
   // One with that many threads, waited for where it is about to come; null when there is none left or it
   // did not start (starting it again says why).
-  std::unique_ptr<Contender> take(int threads);
+  std::unique_ptr<ProgramProcess> take(int threads);
 
  private:
   struct Place {
     int threads = 1;
     bool settled = false;  // it has started, or never will
     bool taken = false;
-    std::unique_ptr<Contender> runner;
+    std::unique_ptr<ProgramProcess> runner;
   };
   void start_all(const std::stop_token& stop, std::chrono::milliseconds limit);
 
-  ContenderSpec spec_;
+  ProgramSpec spec_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Place> places_;

@@ -38,7 +38,7 @@ class WaitingRunnersTest : public testing::Test {
 
 TEST_F(WaitingRunnersTest, EachIsTakenOnceByItsNumberOfThreads) {
   WaitingRunners runners(program_.spec, {2, 1, 2}, milliseconds(20'000));
-  std::vector<std::unique_ptr<Contender>> taken;
+  std::vector<std::unique_ptr<ProgramProcess>> taken;
   for (int threads : {2, 1, 2}) taken.push_back(runners.take(threads));
   for (auto& runner : taken) {
     ASSERT_TRUE(runner);

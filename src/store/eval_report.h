@@ -136,7 +136,7 @@ struct EvalReport {
   std::vector<AbsentBaselineNote> absent_baselines;
   std::optional<Speedup> speedup;  // against the fastest baseline present
   double spread = 0;               // (q3 - q1) / median of the kernel's samples
-  int rounds = 0;                  // samples per contender
+  int rounds = 0;                  // samples per program
   std::string clock;               // "parent wall time, batches of 1 ms or more"
 
   // Profile.

@@ -34,16 +34,16 @@ bool can_probe_look_ahead(const BoundTask& task) {
   return first_output(task, index) != nullptr;
 }
 
-Step<LookAheadProbe> probe_look_ahead(const BoundTask& task, const InputMemory& inputs, Contender& contender,
-                                      const RoundPlan& plan, std::uint32_t batch, std::uint64_t seed,
-                                      std::chrono::milliseconds limit) {
+Step<LookAheadProbe> probe_look_ahead(const BoundTask& task, const InputMemory& inputs,
+                                      ProgramProcess& process, const RoundPlan& plan, std::uint32_t batch,
+                                      std::uint64_t seed, std::chrono::milliseconds limit) {
   KF_CHECK(batch >= 3 && batch <= plan.order.size(), "a batch of {}", batch);
   std::size_t argument_index = 0;
   const BoundArgument* argument = first_output(task, argument_index);
   KF_CHECK(argument, "no output to watch");
   for (std::uint32_t slot : plan.order) {
     fill_inputs(task, inputs, plan.choices[slot], slot);
-    reset_outputs(task, contender.outputs(), plan.choices[slot], slot);
+    reset_outputs(task, process.outputs(), plan.choices[slot], slot);
   }
   std::uint32_t first = plan.order[0], second_last = plan.order[batch - 2], last = plan.order[batch - 1];
   LookAheadProbe probe{false, last, {InputKind::kOwn, seed}};
@@ -56,9 +56,9 @@ Step<LookAheadProbe> probe_look_ahead(const BoundTask& task, const InputMemory& 
   std::jthread watcher([&] {
     auto untouched = [&](std::uint32_t slot) {
       return ends_untouched(*argument, plan.choices[slot].seed,
-                            contender.outputs().tensor(argument_index, slot));
+                            process.outputs().tensor(argument_index, slot));
     };
-    // Asleep between looks: a thread that wakes is let in at once, also where the contender's own threads
+    // Asleep between looks: a thread that wakes is let in at once, also where the program's own threads
     // keep every processor busy; one that yields would wait for the end of their turn.
     ::prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
     while (!over && untouched(first)) std::this_thread::sleep_for(kBetweenLooks);
@@ -66,7 +66,7 @@ Step<LookAheadProbe> probe_look_ahead(const BoundTask& task, const InputMemory& 
     fill_inputs(task, inputs, probe.choice, last);
     probe.conclusive = untouched(second_last);
   });
-  auto time = contender.call({plan.order.begin(), plan.order.begin() + batch}, limit);
+  auto time = process.call({plan.order.begin(), plan.order.begin() + batch}, limit);
   over = true;
   watcher.join();
   if (!time) return std::unexpected(time.error());

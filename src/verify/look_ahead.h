@@ -3,7 +3,7 @@
 // call's inputs while the first calls are under way: an honest program has not looked at them yet.
 #pragma once
 
-#include "run/contender.h"
+#include "run/program_process.h"
 #include "run/timing.h"
 
 namespace kforge {
@@ -15,9 +15,9 @@ struct LookAheadProbe {
 };
 
 // Runs one batch of at least three calls. REQUIRES: the task has an output that is not updated in place.
-Step<LookAheadProbe> probe_look_ahead(const BoundTask& task, const InputMemory& inputs, Contender& contender,
-                                      const RoundPlan& plan, std::uint32_t batch, std::uint64_t seed,
-                                      std::chrono::milliseconds limit);
+Step<LookAheadProbe> probe_look_ahead(const BoundTask& task, const InputMemory& inputs,
+                                      ProgramProcess& process, const RoundPlan& plan, std::uint32_t batch,
+                                      std::uint64_t seed, std::chrono::milliseconds limit);
 
 // The first output that is not updated in place and not a scalar, with its index; null when there is none.
 const BoundArgument* first_output(const BoundTask& task, std::size_t& index);

@@ -20,7 +20,7 @@ std::string& words_of(Failure& failure) {
 
 }  // namespace
 
-Result<void> judge_team(const JudgeContext& context, const ContenderSpec& program, Verdict& verdict) {
+Result<void> judge_team(const JudgeContext& context, const ProgramSpec& program, Verdict& verdict) {
   const int more = more_threads(context.threads);
   KF_TRY(Verdict team, judge_guarded(context, program, more));
   merge_figures(team, verdict);

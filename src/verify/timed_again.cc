@@ -57,7 +57,7 @@ std::size_t TimedJudge::calls_together(std::size_t first) const {
   return count;
 }
 
-Result<void> TimedJudge::repeat_calls(Contender& fresh, std::span<const RememberedCall> calls) {
+Result<void> TimedJudge::repeat_calls(ProgramProcess& fresh, std::span<const RememberedCall> calls) {
   const InputMemory& memory = *fresh_memory_;
   if (!fresh.usage().has_prepare) fill_params(task_, memory, calls[0].params);
   std::vector<std::uint32_t> slots(memory.layout.slots);
@@ -70,7 +70,7 @@ Result<void> TimedJudge::repeat_calls(Contender& fresh, std::span<const Remember
   }
   KF_TRY(auto time, fresh.call(slots, context_.call_limit));
   if (!time) return verdict_.fail(time.error()), Result<void>{};
-  findings_.contender_seconds += time->parent_ns / 1e9;
+  findings_.call_seconds += time->parent_ns / 1e9;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const RememberedCall& call = calls[i];
     auto again = fingerprint_of(positions_, fresh.outputs(), slots[i]);
@@ -113,11 +113,11 @@ Result<void> TimedJudge::judge_timed_calls() {
   const InputMemory& memory = *fresh_memory_;
   fill_params(task_, memory, {InputKind::kOwn, context_.check_seed(InputKind::kOwn)});
   if (!fresh_) {
-    KF_TRY(auto started, Contender::start(candidate_, task_, memory, context_.load_limit));
+    KF_TRY(auto started, ProgramProcess::start(candidate_, task_, memory, context_.load_limit));
     if (!started) return verdict_.fail(started.error()), Result<void>{};
     fresh_ = std::move(*started);
   }
-  Contender& fresh = *fresh_;
+  ProgramProcess& fresh = *fresh_;
   KF_TRY(auto prepared, fresh.prepare(context_.call_limit));
   if (!prepared) return verdict_.fail(prepared.error()), Result<void>{};
   for (std::size_t first = 0; first < remembered_.size();) {

@@ -37,7 +37,7 @@ Result<TimedFindings> TimedJudge::judge() {
   return findings_;
 }
 
-Result<TimedFindings> judge_times(const JudgeContext& context, const ContenderSpec& candidate,
+Result<TimedFindings> judge_times(const JudgeContext& context, const ProgramSpec& candidate,
                                   const std::vector<Opponent>& opponents, const TimedOptions& options,
                                   Peaks& peaks, Verdict& verdict) {
   return TimedJudge(context, candidate, opponents, options, peaks, verdict).judge();

@@ -16,7 +16,7 @@ namespace kforge {
 // A program to time against.
 struct Opponent {
   std::string name, what;
-  ContenderSpec spec;
+  ProgramSpec spec;
   bool try_one_thread = false;  // small problems may be quicker on one thread: take the better
   bool baseline = true;         // false: an earlier program of the same search
   int threads = 0;              // known to be the better count from an earlier judging; 0: not known
@@ -41,13 +41,13 @@ struct TimedFindings {
   std::vector<OpponentTimes> opponents;  // fastest first
   std::vector<AbsentOpponent> absent;
   int rounds = 0;
-  std::uint32_t batch = 1;       // calls per sample of the candidate
-  double message_ns = 0;         // taken off the wall time of every batch
-  int dropped = 0;               // rounds dropped because of steal time
-  double spread = 0;             // (q3 - q1) / median
-  double thread_use = 0;         // cpu time / (wall time * threads)
-  double contender_seconds = 0;  // spent inside calls of all contenders
-  double spin_seconds = 0;       // spent warming cores and evicting caches
+  std::uint32_t batch = 1;  // calls per sample of the candidate
+  double message_ns = 0;    // taken off the wall time of every batch
+  int dropped = 0;          // rounds dropped because of steal time
+  double spread = 0;        // (q3 - q1) / median
+  double thread_use = 0;    // cpu time / (wall time * threads)
+  double call_seconds = 0;  // spent inside calls of all programs
+  double spin_seconds = 0;  // spent warming cores and evicting caches
   Usage usage;
 };
 
@@ -57,11 +57,11 @@ struct TimedOptions {
   double hopeless = 0.2;   // stop early once surely slower than this times the quickest opponent
   // Where the process that tells what a message takes is kept for the next judging; null: it is not. It runs
   // KForge's own runner and never loads a program.
-  std::unique_ptr<Contender>* echo = nullptr;
+  std::unique_ptr<ProgramProcess>* echo = nullptr;
 };
 
 // Records its gates in the verdict; findings mean something only when the verdict has not failed.
-Result<TimedFindings> judge_times(const JudgeContext& context, const ContenderSpec& candidate,
+Result<TimedFindings> judge_times(const JudgeContext& context, const ProgramSpec& candidate,
                                   const std::vector<Opponent>& opponents, const TimedOptions& options,
                                   Peaks& peaks, Verdict& verdict);
 

@@ -1,4 +1,4 @@
-// One timed judging: its contenders, rounds and findings. Internal to the timed gates:
+// One timed judging: its programs, rounds and findings. Internal to the timed gates:
 //   timed_start.cc   the candidate, the process for second calls, opponents
 //   timed_rounds.cc  what each round asks, and what the samples say
 //   timed_again.cc   timed calls made again in a process that knows nothing of the first
@@ -28,7 +28,7 @@ struct RememberedCall {
 
 class TimedJudge {
  public:
-  TimedJudge(const JudgeContext& context, const ContenderSpec& candidate,
+  TimedJudge(const JudgeContext& context, const ProgramSpec& candidate,
              const std::vector<Opponent>& opponents, const TimedOptions& options, Peaks& peaks,
              Verdict& verdict)
       : context_(context),
@@ -45,7 +45,7 @@ class TimedJudge {
 
  private:
   struct CheckedOpponent {
-    std::unique_ptr<Contender> process;
+    std::unique_ptr<ProgramProcess> process;
     double call_ns = 0;
     std::string refused;
   };
@@ -78,7 +78,7 @@ class TimedJudge {
   void judge_threads();
   Result<void> judge_timed_calls();
   std::size_t calls_together(std::size_t first) const;
-  Result<void> repeat_calls(Contender& fresh, std::span<const RememberedCall> calls);
+  Result<void> repeat_calls(ProgramProcess& fresh, std::span<const RememberedCall> calls);
   bool oracle_is_slow() const;
   void keep_baseline_results(const BatchView& batch);
   bool oracle_wanted(const RememberedCall& call);
@@ -91,7 +91,7 @@ class TimedJudge {
 
   const JudgeContext& context_;
   const BoundTask& task_;
-  const ContenderSpec& candidate_;
+  const ProgramSpec& candidate_;
   const std::vector<Opponent>& opponents_;
   TimedOptions options_;
   Peaks& peaks_;
@@ -101,15 +101,15 @@ class TimedJudge {
   ExpectedValues expected_;
 
   std::optional<InputMemory> memory_;
-  std::vector<std::unique_ptr<Contender>> owned_;  // the candidate first
+  std::vector<std::unique_ptr<ProgramProcess>> owned_;  // the candidate first
   std::optional<InputMemory> fresh_memory_;
-  std::unique_ptr<Contender> own_echo_;            // when nobody keeps it
-  std::unique_ptr<Contender>* echo_ = &own_echo_;  // tells what a message takes
-  std::map<OpponentThreads, std::expected<std::unique_ptr<Contender>, Failure>>
-      started_;                           // before their turn
-  std::unique_ptr<Contender> fresh_;      // a second process of the candidate: makes timed calls again
-  std::vector<PresentOpponent> present_;  // of owned_[i + 1]
-  std::vector<TimedContender> timed_;
+  std::unique_ptr<ProgramProcess> own_echo_;            // when nobody keeps it
+  std::unique_ptr<ProgramProcess>* echo_ = &own_echo_;  // tells what a message takes
+  std::map<OpponentThreads, std::expected<std::unique_ptr<ProgramProcess>, Failure>>
+      started_;                            // before their turn
+  std::unique_ptr<ProgramProcess> fresh_;  // a second process of the candidate: makes timed calls again
+  std::vector<PresentOpponent> present_;   // of owned_[i + 1]
+  std::vector<TimedProgram> timed_;
   std::vector<RememberedCall> remembered_;
   std::map<std::uint64_t, Fingerprint> baseline_results_;  // by the inputs' seed: what a baseline gave
   int oracle_calls_left_ = 0, compared_with_oracle_ = 0, compared_with_baseline_ = 0;

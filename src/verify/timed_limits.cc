@@ -11,8 +11,8 @@ namespace {
 constexpr double kSuspiciousSpeedup = 10;
 constexpr double kBatchSlackNs = 200e3;  // what a message takes varies by as much, whatever the batch does
 
-// More than max(10 %, 200 us) apart. On a busy machine the parent is woken late, or the contender is: what
-// the kernel says they waited for a processor is allowed for. And a contender that claims less than passed
+// More than max(10 %, 200 us) apart. On a busy machine the parent is woken late, or the program is: what
+// the kernel says they waited for a processor is allowed for. And a program that claims less than passed
 // outside has lied only if the kernel charged its threads for more than it claims.
 bool clocks_disagree(const Sample& sample, int threads) {
   double allowed = std::max(0.1 * sample.parent_ns, 200e3) + sample.delay_ns;
@@ -39,18 +39,18 @@ void TimedJudge::judge_threads() {
 
 // A few samples of the candidate alone in a fresh process; the median per call.
 Result<double> TimedJudge::measure_again(int samples, std::vector<Sample>& taken) {
-  KF_TRY(auto started, Contender::start(candidate_, task_, *memory_, context_.load_limit));
+  KF_TRY(auto started, ProgramProcess::start(candidate_, task_, *memory_, context_.load_limit));
   if (!started) return verdict_.fail(started.error()), 0.0;
   KF_TRY(auto prepared, (*started)->prepare(context_.call_limit));
   if (!prepared) return verdict_.fail(prepared.error()), 0.0;
-  std::vector<TimedContender> alone;
-  alone.push_back({.contender = started->get()});
+  std::vector<TimedProgram> alone;
+  alone.push_back({.process = started->get()});
   TimingOptions timing = options_.timing;
   timing.min_rounds = timing.max_rounds = samples;
   TimingHooks hooks;
   hooks.plan = [this](int) { return fresh_plan(); };
   KF_TRY([[maybe_unused]] int rounds, time_interleaved(task_, *memory_, alone, timing, hooks));
-  findings_.contender_seconds += alone[0].spent_ns / 1e9;
+  findings_.call_seconds += alone[0].spent_ns / 1e9;
   findings_.spin_seconds += alone[0].spin_ns / 1e9;
   if (alone[0].failure) return verdict_.fail(*alone[0].failure), 0.0;
   taken = alone[0].samples;

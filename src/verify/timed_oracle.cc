@@ -28,12 +28,12 @@ bool TimedJudge::oracle_is_slow() const {
 void TimedJudge::keep_baseline_results(const BatchView& batch) {
   auto is_baseline = [](const PresentOpponent& present) { return present.opponent->baseline; };
   auto first = std::ranges::find_if(present_, is_baseline);
-  bool is_first = first == present_.begin() + static_cast<std::ptrdiff_t>(batch.contender - 1);
+  bool is_first = first == present_.begin() + static_cast<std::ptrdiff_t>(batch.program - 1);
   bool same_params = !has_params(task_) || owned_[0]->usage().has_prepare;
   if (!is_first || !same_params || !oracle_is_slow()) return;
   for (std::uint32_t slot : batch.called)
     baseline_results_[batch.plan.choices[slot].seed] =
-        fingerprint_of(positions_, timed_[batch.contender].contender->outputs(), slot);
+        fingerprint_of(positions_, timed_[batch.program].process->outputs(), slot);
 }
 
 bool TimedJudge::oracle_wanted(const RememberedCall& call) {

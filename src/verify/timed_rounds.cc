@@ -45,9 +45,9 @@ RoundPlan TimedJudge::plan(int round) {
 }
 
 void TimedJudge::after_batch(const BatchView& batch) {
-  if (batch.contender != 0) return keep_baseline_results(batch);
+  if (batch.program != 0) return keep_baseline_results(batch);
   if (verdict_.failed()) return;
-  const TensorMemory& outputs = timed_[0].contender->outputs();
+  const TensorMemory& outputs = timed_[0].process->outputs();
   for (std::uint32_t slot : batch.called) {
     if (batch.round == drawn_round_ && slot == drawn_slot_) {
       Verdict scratch;
@@ -80,14 +80,14 @@ void TimedJudge::after_batch(const BatchView& batch) {
   }
 }
 
-// Rounds in which no contender lost time to the hypervisor; all of them when that leaves too few.
+// Rounds in which no program lost time to the hypervisor; all of them when that leaves too few.
 std::vector<std::size_t> TimedJudge::rounds_kept() const {
   std::size_t rounds = timed_[0].samples.size();
   std::vector<std::size_t> kept, all;
   for (std::size_t r = 0; r < rounds; ++r) {
     all.push_back(r);
     bool stolen = std::ranges::any_of(
-        timed_, [r](const TimedContender& t) { return r < t.samples.size() && t.samples[r].stolen; });
+        timed_, [r](const TimedProgram& t) { return r < t.samples.size() && t.samples[r].stolen; });
     if (!stolen) kept.push_back(r);
   }
   return kept.size() >= std::max<std::size_t>(5, rounds / 2) ? kept : all;
@@ -112,7 +112,7 @@ bool TimedJudge::enough() {
 }
 
 void TimedJudge::run_rounds() {
-  for (auto& contender : owned_) timed_.push_back({.contender = contender.get()});
+  for (auto& process : owned_) timed_.push_back({.process = process.get()});
   drawn_round_ = static_cast<int>(random_() % static_cast<std::uint64_t>(options_.timing.min_rounds));
   TimingHooks hooks;
   hooks.plan = [this](int round) { return plan(round); };
@@ -123,8 +123,8 @@ void TimedJudge::run_rounds() {
   };
   auto rounds = time_interleaved(task_, *memory_, timed_, options_.timing, hooks);
   findings_.rounds = rounds ? *rounds : 0;
-  for (const TimedContender& timed : timed_) {
-    findings_.contender_seconds += timed.spent_ns / 1e9;
+  for (const TimedProgram& timed : timed_) {
+    findings_.call_seconds += timed.spent_ns / 1e9;
     findings_.spin_seconds += timed.spin_ns / 1e9;
   }
 }

@@ -19,7 +19,7 @@ constexpr double kClearlyQuicker = 1.25;
 // takes longer than most small kernels, and stays stopped until its turn; nothing it will be asked is known
 // yet.
 Result<bool> TimedJudge::start_fresh() {
-  KF_TRY(auto started, Contender::start(candidate_, task_, *fresh_memory_, context_.load_limit));
+  KF_TRY(auto started, ProgramProcess::start(candidate_, task_, *fresh_memory_, context_.load_limit));
   if (!started) return false;  // the candidate's own start says why, or it is tried again
   fresh_ = std::move(*started);
   return true;
@@ -28,7 +28,7 @@ Result<bool> TimedJudge::start_fresh() {
 Result<void> TimedJudge::start_echo() {
   if (options_.echo) echo_ = options_.echo;
   if (*echo_ && (*echo_)->echo_ns()) return {};  // kept, and alive
-  KF_TRY(*echo_, Contender::start_idle(candidate_, context_.load_limit));
+  KF_TRY(*echo_, ProgramProcess::start_idle(candidate_, context_.load_limit));
   return {};
 }
 
@@ -43,7 +43,7 @@ bool TimedJudge::may_gain_from_one_thread(const Opponent& opponent) const {
 
 // Puts processes of these opponents into started_.
 Result<void> TimedJudge::start(const std::vector<OpponentThreads>& wanted) {
-  std::vector<ContenderSpec> specs;
+  std::vector<ProgramSpec> specs;
   for (const auto& [opponent, threads] : wanted) {
     specs.push_back(opponent->spec);
     specs.back().threads = threads;
@@ -76,7 +76,7 @@ Result<void> TimedJudge::start_candidate() {
     return {};
   });
   auto opponents = std::async(std::launch::async, [this, small] { return start_all_opponents(small); });
-  auto own = Contender::start(candidate_, task_, *memory_, context_.load_limit);
+  auto own = ProgramProcess::start(candidate_, task_, *memory_, context_.load_limit);
   auto others = beside.get(), opponents_started = opponents.get();
   KF_TRY_VOID(std::move(others));
   KF_TRY_VOID(std::move(opponents_started));
@@ -108,7 +108,7 @@ Result<TimedJudge::CheckedOpponent> TimedJudge::check_opponent(const Opponent& o
   auto found = started_.extract(OpponentThreads(&opponent, threads));
   if (!found.mapped()) return refuse(found.mapped().error());
   CheckedOpponent checked{.process = std::move(*found.mapped())};
-  Contender& process = *checked.process;
+  ProgramProcess& process = *checked.process;
   KF_TRY(auto prepared, process.prepare(context_.call_limit * 3));
   if (!prepared) return refuse(prepared.error());
   InputChoice choice{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};

@@ -85,10 +85,10 @@ std::vector<std::byte> snapshot(const BoundTask& task, const TensorMemory& outpu
 }
 
 // Lets the program go on without a command: outputs that change now were not done when it said so.
-bool works_after_return(const BoundTask& task, Contender& contender, std::uint32_t slot) {
-  auto before = snapshot(task, contender.outputs(), slot);
-  contender.linger(kLinger);
-  return before != snapshot(task, contender.outputs(), slot);
+bool works_after_return(const BoundTask& task, ProgramProcess& process, std::uint32_t slot) {
+  auto before = snapshot(task, process.outputs(), slot);
+  process.linger(kLinger);
+  return before != snapshot(task, process.outputs(), slot);
 }
 
 Rejected after_return_failure() {
@@ -96,10 +96,10 @@ Rejected after_return_failure() {
                   "outputs still changed after the kernel had returned: work goes on in the background", ""};
 }
 
-// One judging in one process: its contender, inputs and running state.
+// One judging in one process: its program, inputs and running state.
 class ValueJudge {
  public:
-  ValueJudge(const JudgeContext& context, const ContenderSpec& program, Verdict& verdict)
+  ValueJudge(const JudgeContext& context, const ProgramSpec& program, Verdict& verdict)
       : context_(context), task_(*context.task), program_(program), verdict_(verdict) {}
 
   Result<bool> start(int threads, bool guarded_heap = false);
@@ -120,17 +120,17 @@ class ValueJudge {
 
   const JudgeContext& context_;
   const BoundTask& task_;
-  const ContenderSpec& program_;
+  const ProgramSpec& program_;
   Verdict& verdict_;
   std::optional<InputMemory> memory_;
-  std::unique_ptr<Contender> contender_;
+  std::unique_ptr<ProgramProcess> process_;
   std::map<Gate, std::string> done_;  // by gate: the kinds that passed, for the summary
   std::vector<std::string> skipped_;
 };
 
 Result<bool> ValueJudge::start(int threads, bool guarded_heap) {
   KF_TRY(memory_, InputMemory::create(task_, 2));
-  ContenderSpec spec = program_;
+  ProgramSpec spec = program_;
   spec.threads = threads;
   if (guarded_heap) {
     spec.argv[0] = spec.guarded;
@@ -138,12 +138,12 @@ Result<bool> ValueJudge::start(int threads, bool guarded_heap) {
     // More threads than processors: those that wait must not keep the others from working.
     spec.env["OMP_WAIT_POLICY"] = "passive";
   }
-  KF_TRY(auto started, Contender::start(spec, task_, *memory_, context_.load_limit));
+  KF_TRY(auto started, ProgramProcess::start(spec, task_, *memory_, context_.load_limit));
   if (!started) {
     verdict_.fail(started.error());
     return false;
   }
-  contender_ = std::move(*started);
+  process_ = std::move(*started);
   return true;
 }
 
@@ -154,7 +154,7 @@ Result<ExpectedValues> ValueJudge::expect(InputKind kind, const JudgeContext& co
 }
 
 Result<bool> ValueJudge::call(std::uint32_t slot) {
-  KF_TRY(auto time, contender_->call({slot}, context_.call_limit));
+  KF_TRY(auto time, process_->call({slot}, context_.call_limit));
   if (!time) {
     verdict_.fail(time.error());
     return false;
@@ -194,15 +194,15 @@ Result<std::optional<Failure>> ValueJudge::judge_drawn(InputKind kind, const Jud
   fill_params(task_, *memory_, choice);
   // Before the inputs are there: a prepare() that knows where they lie would compute the answer outside the
   // time.
-  KF_TRY(auto prepared, contender_->prepare(context.call_limit));
+  KF_TRY(auto prepared, process_->prepare(context.call_limit));
   if (!prepared) return prepared.error();
   fill_inputs(task_, *memory_, choice, 0);
-  reset_outputs(task_, contender_->outputs(), choice, 0);
+  reset_outputs(task_, process_->outputs(), choice, 0);
   KF_TRY(bool called, call(0));
   if (!called) return std::nullopt;
-  auto failure = judge_outputs(context, *expected, contender_->outputs(), 0, kind, gate_of(kind), verdict_);
+  auto failure = judge_outputs(context, *expected, process_->outputs(), 0, kind, gate_of(kind), verdict_);
   // Wrong values and work after return look alike; looking again tells them apart.
-  if ((failure || kind == InputKind::kOwn) && works_after_return(task_, *contender_, 0))
+  if ((failure || kind == InputKind::kOwn) && works_after_return(task_, *process_, 0))
     failure = after_return_failure();
   if (failure) return failure;
   std::string& kinds = done_[gate_of(kind)];
@@ -214,15 +214,15 @@ Result<std::optional<Failure>> ValueJudge::judge_drawn(InputKind kind, const Jud
 // The same values again, in other memory: within the policy again; equal bits are a fact worth knowing.
 Result<void> ValueJudge::judge_repeat(const Expected& expected, InputChoice choice) {
   fill_inputs(task_, *memory_, choice, 1);
-  reset_outputs(task_, contender_->outputs(), choice, 1);
+  reset_outputs(task_, process_->outputs(), choice, 1);
   KF_TRY(bool called, call(1));
   if (!called) return {};
   if (auto failure =
-          judge_outputs(context_, expected, contender_->outputs(), 1, choice.kind, Gate::kRepeat, verdict_)) {
+          judge_outputs(context_, expected, process_->outputs(), 1, choice.kind, Gate::kRepeat, verdict_)) {
     verdict_.fail(*failure);
     return {};
   }
-  bool same = snapshot(task_, contender_->outputs(), 0) == snapshot(task_, contender_->outputs(), 1);
+  bool same = snapshot(task_, process_->outputs(), 0) == snapshot(task_, process_->outputs(), 1);
   if (same) verdict_.flags.push_back("bitwise_repeatable");
   if (!same && context_.deterministic)
     verdict_.fail(
@@ -232,8 +232,8 @@ Result<void> ValueJudge::judge_repeat(const Expected& expected, InputChoice choi
 }
 
 Result<void> ValueJudge::finish() {
-  verdict_.usage = contender_->usage();
-  KF_TRY(auto finished, contender_->finish());
+  verdict_.usage = process_->usage();
+  KF_TRY(auto finished, process_->finish());
   if (!finished) verdict_.fail(finished.error());
   return {};
 }
@@ -271,7 +271,7 @@ Result<void> ValueJudge::another_process(Gate gate, const std::string& setting) 
   KF_TRY(ExpectedValues expected, expect(kind, context_));
   InputChoice choice{kind, context_.check_seed(kind)};
   fill_params(task_, *memory_, choice);
-  KF_TRY(auto prepared, contender_->prepare(context_.call_limit));
+  KF_TRY(auto prepared, process_->prepare(context_.call_limit));
   if (!prepared) {
     verdict_.fail(prepared.error());
     return {};
@@ -279,22 +279,22 @@ Result<void> ValueJudge::another_process(Gate gate, const std::string& setting) 
   for (bool near : {true, false}) {
     fill_inputs(task_, *memory_, choice, 0);
     if (near) disturb_inputs(task_, *memory_, choice.seed, 0);
-    reset_outputs(task_, contender_->outputs(), choice, 0);
-    KF_TRY(auto time, contender_->call({0}, context_.call_limit * 2));
+    reset_outputs(task_, process_->outputs(), choice, 0);
+    KF_TRY(auto time, process_->call({0}, context_.call_limit * 2));
     if (!time) {
       verdict_.fail(time.error());
       return {};
     }
     verdict_.call_seconds += time->parent_ns / 1e9;
   }
-  if (auto failure = judge_outputs(context_, *expected, contender_->outputs(), 0, kind, gate, verdict_)) {
+  if (auto failure = judge_outputs(context_, *expected, process_->outputs(), 0, kind, gate, verdict_)) {
     if (auto* wrong = std::get_if<WrongValue>(&*failure))
       wrong->reason = fmt::format("in another process, with {}, after a call on nearly the same inputs: {}",
                                   setting, wrong->reason);
     verdict_.fail(*failure);
     return {};
   }
-  KF_TRY(auto finished, contender_->finish());
+  KF_TRY(auto finished, process_->finish());
   if (!finished) verdict_.fail(finished.error());
   return {};
 }
@@ -341,7 +341,7 @@ void merge_figures(const Verdict& further, Verdict& verdict) {
   if (further.error.max_rel > verdict.error.max_rel) verdict.error = further.error;
 }
 
-Result<Verdict> judge_guarded(const JudgeContext& context, const ContenderSpec& program, int threads) {
+Result<Verdict> judge_guarded(const JudgeContext& context, const ProgramSpec& program, int threads) {
   Verdict verdict;
   ValueJudge judge(context, program, verdict);
   KF_TRY(bool ready, judge.start(threads, true));
@@ -349,7 +349,7 @@ Result<Verdict> judge_guarded(const JudgeContext& context, const ContenderSpec& 
   return verdict;
 }
 
-Result<void> judge_values(const JudgeContext& context, const ContenderSpec& program, Verdict& verdict) {
+Result<void> judge_values(const JudgeContext& context, const ProgramSpec& program, Verdict& verdict) {
   ValueJudge first(context, program, verdict);
   Verdict second_verdict;
   ValueJudge second(context, program, second_verdict);

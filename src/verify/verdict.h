@@ -13,7 +13,7 @@
 #include "base/failure.h"
 #include "machine/machine.h"
 #include "oracle/expected_cache.h"
-#include "run/contender.h"
+#include "run/program_process.h"
 #include "task/inputs.h"
 #include "verify/gate.h"
 #include "verify/policy.h"

@@ -1,4 +1,4 @@
-// The contender's side of runner/protocol.h for trusted programs (the baselines): maps the arenas, answers
+// The program's side of runner/protocol.h for trusted programs (the baselines): maps the arenas, answers
 // the messages. The sandboxed runner has its own, which depends on nothing.
 #pragma once
 
@@ -29,9 +29,9 @@ class ArgumentTable {
 };
 
 // What a baseline does; an Error is told to the parent, who then counts the baseline as absent.
-class ContenderProgram {
+class ServedProgram {
  public:
-  virtual ~ContenderProgram() = default;
+  virtual ~ServedProgram() = default;
 
   virtual Result<void> load(const ArgumentTable& arguments) = 0;
   // The params in the arena are new; whatever was derived from the old ones is stale.
@@ -41,6 +41,6 @@ class ContenderProgram {
 };
 
 // Serves until the parent says exit or goes away; returns the exit code.
-int serve_contender(ContenderProgram& program, int control_fd = KFORGE_CONTROL_FD);
+int serve_program(ServedProgram& program, int control_fd = KFORGE_CONTROL_FD);
 
 }  // namespace kforge

@@ -10,8 +10,8 @@
 #include "baseline/baseline.h"
 #include "baseline/operator_times.h"
 #include "oracle/oracle.h"
-#include "run/contender.h"
 #include "run/fill.h"
+#include "run/program_process.h"
 
 namespace kforge {
 namespace {
@@ -86,31 +86,31 @@ void expect_right(const BoundTask& task, const InputMemory& inputs, const Tensor
 void expect_serves(const Baseline& baseline, const BoundTask& task) {
   auto inputs = InputMemory::create(task, 3);
   ASSERT_TRUE(inputs);
-  auto started = Contender::start(baseline.spec, task, *inputs, kLimit);
+  auto started = ProgramProcess::start(baseline.spec, task, *inputs, kLimit);
   ASSERT_TRUE(started) << started.error().text();
   ASSERT_TRUE(started->has_value()) << baseline.name << ": " << reason_text(started->error());
-  Contender& contender = ***started;
+  ProgramProcess& process = ***started;
   for (std::uint64_t round = 1; round <= 2;
        ++round) {  // new params must not meet weights packed from the old ones
     InputChoice params{InputKind::kOwn, round};
     fill_params(task, *inputs, params);
-    auto prepared = contender.prepare(kLimit);
+    auto prepared = process.prepare(kLimit);
     ASSERT_TRUE(prepared && prepared->has_value()) << baseline.name << ": " << reason_text(prepared->error());
     for (std::uint32_t slot = 0; slot < 3; ++slot) {
       fill_inputs(task, *inputs, {InputKind::kOwn, 10 * round + slot}, slot);
-      reset_outputs(task, contender.outputs(), {InputKind::kOwn, 10 * round + slot}, slot);
+      reset_outputs(task, process.outputs(), {InputKind::kOwn, 10 * round + slot}, slot);
     }
-    auto called = contender.call({2, 0, 1}, kLimit);
+    auto called = process.call({2, 0, 1}, kLimit);
     ASSERT_TRUE(called && called->has_value()) << baseline.name << ": " << reason_text(called->error());
     for (std::uint32_t slot = 0; slot < 3; ++slot)
-      expect_right(task, *inputs, contender.outputs(), params, {InputKind::kOwn, 10 * round + slot}, slot,
+      expect_right(task, *inputs, process.outputs(), params, {InputKind::kOwn, 10 * round + slot}, slot,
                    baseline.name);
   }
-  auto finished = contender.finish();
+  auto finished = process.finish();
   EXPECT_TRUE(finished && finished->has_value()) << baseline.name << ": " << reason_text(finished->error());
 }
 
-class Contenders : public ::testing::TestWithParam<const char*> {
+class BaselinePrograms : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     auto folder = TempDir::create(0755);
@@ -140,7 +140,7 @@ class Contenders : public ::testing::TestWithParam<const char*> {
   Machine machine_;
 };
 
-TEST_P(Contenders, ServesATaskWithEveryRole) {
+TEST_P(BaselinePrograms, ServesATaskWithEveryRole) {
   Task task = write_task(folder_.path() / "mixed", kToml, kGraph);
   auto bound = bind_task(task, "bench");
   ASSERT_TRUE(bound) << bound.error().text();
@@ -152,10 +152,10 @@ TEST_P(Contenders, ServesATaskWithEveryRole) {
 }
 
 // torch.compile takes half a minute to compile; it is tried when a Python for the tests is named.
-INSTANTIATE_TEST_SUITE_P(Baselines, Contenders, ::testing::Values("onednn", "onnxruntime", "torch"),
+INSTANTIATE_TEST_SUITE_P(Baselines, BaselinePrograms, ::testing::Values("onednn", "onnxruntime", "torch"),
                          [](const auto& info) { return std::string(info.param); });
 
-TEST_F(Contenders, AnOperatorWithoutImplementationIsAReason) {
+TEST_F(BaselinePrograms, AnOperatorWithoutImplementationIsAReason) {
   Task task = write_task(folder_.path() / "det", "description = \"determinant\"\n[shapes]\n",
                          "det (float[2, 3, 3] x) => (float[2] y) { y = Det(x) }");
   auto bound = bind_task(task, "bench");
@@ -164,13 +164,13 @@ TEST_F(Contenders, AnOperatorWithoutImplementationIsAReason) {
   auto baseline = find(*bound, "onednn", &absent);
   ASSERT_TRUE(baseline) << absent;
   auto inputs = InputMemory::create(*bound, 1);
-  auto started = Contender::start(baseline->spec, *bound, *inputs, kLimit);
+  auto started = ProgramProcess::start(baseline->spec, *bound, *inputs, kLimit);
   ASSERT_TRUE(started);
   ASSERT_FALSE(started->has_value());
   EXPECT_NE(reason_text(started->error()).find("Det"), std::string::npos) << reason_text(started->error());
 }
 
-TEST_F(Contenders, AMisspeltNameGetsASuggestion) {
+TEST_F(BaselinePrograms, AMisspeltNameGetsASuggestion) {
   Task task = write_task(folder_.path() / "mixed", kToml, kGraph);
   auto bound = bind_task(task, "small");
   ASSERT_TRUE(bound);
@@ -179,7 +179,7 @@ TEST_F(Contenders, AMisspeltNameGetsASuggestion) {
   EXPECT_NE(absent.find("onednn"), std::string::npos) << absent;
 }
 
-TEST_F(Contenders, AbsentOnesSayWhatToInstall) {
+TEST_F(BaselinePrograms, AbsentOnesSayWhatToInstall) {
   Task task = write_task(folder_.path() / "mixed", kToml, kGraph);
   auto bound = bind_task(task, "small");
   ASSERT_TRUE(bound);

@@ -1,4 +1,4 @@
-#include "baseline/contender_server.h"
+#include "baseline/protocol_server.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -101,7 +101,7 @@ Result<std::unique_ptr<ArgumentTable>> set_up(Packet& packet) {
   return std::make_unique<ArgumentTable>(std::move(table));
 }
 
-Result<void> call_slots(ContenderProgram& program, const ArgumentTable& arguments, const Packet& packet) {
+Result<void> call_slots(ServedProgram& program, const ArgumentTable& arguments, const Packet& packet) {
   for (std::size_t at = 0; at + sizeof(std::uint32_t) <= packet.payload.size(); at += sizeof(std::uint32_t)) {
     std::uint32_t slot;
     std::memcpy(&slot, packet.payload.data() + at, sizeof slot);
@@ -138,7 +138,7 @@ std::byte* ArgumentTable::data(std::size_t argument, std::uint32_t slot) const {
   return arenas_[row.arena].data() + row.offset + slot * row.stride + row.data_offset;
 }
 
-int serve_contender(ContenderProgram& program, int fd) {
+int serve_program(ServedProgram& program, int fd) {
   if (!reply(fd, KFORGE_READY, KFORGE_PROTOCOL_VERSION, 0)) return 1;
   std::unique_ptr<ArgumentTable> arguments;
   bool prepared = false;

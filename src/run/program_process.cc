@@ -1,4 +1,4 @@
-#include "run/contender.h"
+#include "run/program_process.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -45,8 +45,8 @@ double waited_ns(const std::string& schedstat) {
   return file >> ran >> waited ? waited : 0;
 }
 
-double waited_ns(pid_t contender) {
-  return waited_ns("/proc/thread-self/schedstat") + waited_ns(fmt::format("/proc/{}/schedstat", contender));
+double waited_ns(pid_t process) {
+  return waited_ns("/proc/thread-self/schedstat") + waited_ns(fmt::format("/proc/{}/schedstat", process));
 }
 
 // A "VmHWM:   1234 kB" line of /proc/PID/status, in bytes.
@@ -80,7 +80,7 @@ void add_thread_variables(int threads, std::map<std::string, std::string>& env) 
   for (const char* name : {"OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"})
     env[name] = count;
   env["OMP_DYNAMIC"] = "false";
-  // A contender is stopped between calls. Threads of its team that wake on one processor spin there, each
+  // A program is stopped between calls. Threads of its team that wake on one processor spin there, each
   // waiting for the other's turn, for milliseconds: each has a processor of its own.
   if (threads > 1) env["OMP_PROC_BIND"] = "true";
 }
@@ -108,7 +108,7 @@ Result<void> send_packet(int socket, const KforgeMessage& header, const void* pa
 
 }  // namespace
 
-struct Contender::State {
+struct ProgramProcess::State {
   std::string name;
   std::vector<std::string> argument_names;
   std::stop_token stop;
@@ -117,13 +117,13 @@ struct Contender::State {
   std::unique_ptr<SandboxedProcess> process;
   Usage usage;
 
-  // One packet, or nothing when the contender ended or the deadline passed.
+  // One packet, or nothing when the program ended or the deadline passed.
   enum class Wait { kMessage, kEnded, kLate, kStopped };
   Wait receive(Received& received, Clock::time_point deadline);
   Step<Received> exchange(KforgeMessage message, const void* payload, std::span<const int> fds,
                           milliseconds limit, CallTime* time);
   Step<Received> await(std::uint32_t stage, milliseconds limit);
-  Step<bool> launch(const ContenderSpec& spec, milliseconds load_limit);
+  Step<bool> launch(const ProgramSpec& spec, milliseconds load_limit);
   Failure why_ended(std::uint32_t stage);
   bool ends_within(milliseconds limit);
   bool has_unsolicited() const;
@@ -131,7 +131,7 @@ struct Contender::State {
   void note_memory();
 };
 
-Contender::State::Wait Contender::State::receive(Received& received, Clock::time_point deadline) {
+ProgramProcess::State::Wait ProgramProcess::State::receive(Received& received, Clock::time_point deadline) {
   for (;;) {
     if (stop.stop_requested()) return Wait::kStopped;
     auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
@@ -158,7 +158,7 @@ Contender::State::Wait Contender::State::receive(Received& received, Clock::time
 }
 
 // Waits for a program that is on its way out; one that lives on is killed, and the answer is false.
-bool Contender::State::ends_within(milliseconds limit) {
+bool ProgramProcess::State::ends_within(milliseconds limit) {
   auto deadline = Clock::now() + limit;
   while (!process->ended()) {
     if (Clock::now() > deadline) {
@@ -170,7 +170,7 @@ bool Contender::State::ends_within(milliseconds limit) {
   return true;
 }
 
-Failure Contender::State::why_ended(std::uint32_t stage) {
+Failure ProgramProcess::State::why_ended(std::uint32_t stage) {
   if (!ends_within(kLastMoments))
     return Rejected{Gate::kProtocol,
                     fmt::format("the program cut the harness's own channel during {} and went on running",
@@ -181,7 +181,7 @@ Failure Contender::State::why_ended(std::uint32_t stage) {
   return describe_exit(*exit, stage_name(stage));
 }
 
-Step<Received> Contender::State::await(std::uint32_t stage, milliseconds limit) {
+Step<Received> ProgramProcess::State::await(std::uint32_t stage, milliseconds limit) {
   Received received;
   switch (receive(received, Clock::now() + limit)) {
     case Wait::kEnded:
@@ -224,28 +224,28 @@ Step<Received> Contender::State::await(std::uint32_t stage, milliseconds limit) 
   }
 }
 
-void Contender::State::note_memory() {
+void ProgramProcess::State::note_memory() {
   pid_t pid = process->pid();
   std::size_t peak = status_bytes(pid, "VmHWM:"), shared = status_bytes(pid, "RssShmem:");
   usage.peak_bytes = std::max(usage.peak_bytes, peak > shared ? peak - shared : 0);
 }
 
-bool Contender::State::has_unsolicited() const {
+bool ProgramProcess::State::has_unsolicited() const {
   char peeked;
   return ::recv(socket.get(), &peeked, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
-Failure Contender::State::forged() {
+Failure ProgramProcess::State::forged() {
   process->kill();
   return Rejected{Gate::kProtocol,
                   "the program sent a result message that nobody had asked for: results were forged", ""};
 }
 
-// One command and its answer. The clock starts before the contender can see the command (it is stopped) and
+// One command and its answer. The clock starts before the program can see the command (it is stopped) and
 // ends when its report arrives; then it is stopped again, before anyone looks at what it did. What it still
 // did between report and stop belongs to its time: otherwise a program would report first and work then.
-Step<Received> Contender::State::exchange(KforgeMessage message, const void* payload,
-                                          std::span<const int> fds, milliseconds limit, CallTime* time) {
+Step<Received> ProgramProcess::State::exchange(KforgeMessage message, const void* payload,
+                                               std::span<const int> fds, milliseconds limit, CallTime* time) {
   if (has_unsolicited()) return candidate_failed(forged());
   if (!send_packet(socket.get(), message, payload, fds)) return candidate_failed(why_ended(message.type));
   double cpu_before = cpu_time_ns(process->pid()), waited_before = time ? waited_ns(process->pid()) : 0;
@@ -272,13 +272,13 @@ Step<Received> Contender::State::exchange(KforgeMessage message, const void* pay
   return answer;
 }
 
-Contender::Contender(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Contender::~Contender() = default;
-const std::string& Contender::name() const { return state_->name; }
-const TensorMemory& Contender::outputs() const { return state_->outputs; }
-const Usage& Contender::usage() const { return state_->usage; }
+ProgramProcess::ProgramProcess(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ProgramProcess::~ProgramProcess() = default;
+const std::string& ProgramProcess::name() const { return state_->name; }
+const TensorMemory& ProgramProcess::outputs() const { return state_->outputs; }
+const Usage& ProgramProcess::usage() const { return state_->usage; }
 
-Step<bool> Contender::State::launch(const ContenderSpec& spec, milliseconds load_limit) {
+Step<bool> ProgramProcess::State::launch(const ProgramSpec& spec, milliseconds load_limit) {
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
     return fail("cannot create a socket pair: {}", std::strerror(errno));
@@ -306,8 +306,9 @@ Step<bool> Contender::State::launch(const ContenderSpec& spec, milliseconds load
   return true;
 }
 
-Step<std::unique_ptr<Contender>> Contender::start(const ContenderSpec& spec, const BoundTask& task,
-                                                  const InputMemory& inputs, milliseconds load_limit) {
+Step<std::unique_ptr<ProgramProcess>> ProgramProcess::start(const ProgramSpec& spec, const BoundTask& task,
+                                                            const InputMemory& inputs,
+                                                            milliseconds load_limit) {
   std::unique_ptr<State> state;
   if (auto ready = spec.waiting ? spec.waiting->take(spec.threads) : nullptr)
     state = std::move(ready->state_);
@@ -332,10 +333,10 @@ Step<std::unique_ptr<Contender>> Contender::start(const ContenderSpec& spec, con
   KF_STEP([[maybe_unused]] Received mapped, state->exchange(setup, table.data(), fds, load_limit, nullptr));
   KF_STEP(Received loaded, state->exchange({KFORGE_LOAD, 0, 0, 0}, nullptr, {}, load_limit, nullptr));
   state->usage.has_prepare = (loaded.header.value & KFORGE_HAS_PREPARE) != 0;
-  return std::unique_ptr<Contender>(new Contender(std::move(state)));
+  return std::unique_ptr<ProgramProcess>(new ProgramProcess(std::move(state)));
 }
 
-Step<CallTime> Contender::prepare(milliseconds limit) {
+Step<CallTime> ProgramProcess::prepare(milliseconds limit) {
   CallTime time;
   pid_t pid = state_->process->pid();
   std::size_t before = status_bytes(pid, "RssAnon:");
@@ -348,7 +349,7 @@ Step<CallTime> Contender::prepare(milliseconds limit) {
   return time;
 }
 
-Step<CallTime> Contender::call(const std::vector<std::uint32_t>& slots, milliseconds limit) {
+Step<CallTime> ProgramProcess::call(const std::vector<std::uint32_t>& slots, milliseconds limit) {
   CallTime time;
   KforgeMessage message{KFORGE_CALL, static_cast<std::uint32_t>(slots.size() * sizeof slots[0]), 0, 0};
   KF_STEP([[maybe_unused]] Received done, state_->exchange(message, slots.data(), {}, limit, &time));
@@ -356,28 +357,29 @@ Step<CallTime> Contender::call(const std::vector<std::uint32_t>& slots, millisec
   return time;
 }
 
-Result<std::unique_ptr<Contender>> Contender::start_idle(const ContenderSpec& spec, milliseconds limit) {
+Result<std::unique_ptr<ProgramProcess>> ProgramProcess::start_idle(const ProgramSpec& spec,
+                                                                   milliseconds limit) {
   auto state = std::make_unique<State>();
   state->name = spec.name;
   KF_TRY(auto launched, state->launch(spec, limit));
   if (!launched) return fail("the runner does not start: {}", reason_text(launched.error()));
-  return std::unique_ptr<Contender>(new Contender(std::move(state)));
+  return std::unique_ptr<ProgramProcess>(new ProgramProcess(std::move(state)));
 }
 
-Result<double> Contender::echo_ns() {
+Result<double> ProgramProcess::echo_ns() {
   CallTime time;
   KF_TRY(auto answer, state_->exchange({KFORGE_ECHO, 0, 0, 0}, nullptr, {}, milliseconds(5'000), &time));
   if (!answer) return fail("the runner does not answer: {}", reason_text(answer.error()));
   return time.parent_ns;
 }
 
-void Contender::linger(milliseconds duration) {
+void ProgramProcess::linger(milliseconds duration) {
   state_->process->resume();
   std::this_thread::sleep_for(duration);
   state_->process->stop();
 }
 
-Step<bool> Contender::finish() {
+Step<bool> ProgramProcess::finish() {
   if (state_->has_unsolicited()) return candidate_failed(state_->forged());
   int others = state_->process->other_processes();
   if (others > 0)

@@ -16,10 +16,10 @@
 
 namespace kforge {
 
-// How to start a contender. Baselines (trusted) use SandboxTier::kNone.
 class WaitingRunners;
 
-struct ContenderSpec {
+// How to start a program. Baselines (trusted) use SandboxTier::kNone.
+struct ProgramSpec {
   std::string name;               // "candidate", "onednn", ...
   std::vector<std::string> argv;  // absolute program; speaks the protocol on fd 3
   std::vector<std::filesystem::path> readable;
@@ -37,10 +37,10 @@ struct ContenderSpec {
 };
 
 struct CallTime {
-  double parent_ns = 0;   // from just before the contender was let go to its report: the time that counts
-  double claimed_ns = 0;  // by the contender's own clock
+  double parent_ns = 0;   // from just before the program was let go to its report: the time that counts
+  double claimed_ns = 0;  // by the program's own clock
   double cpu_ns = 0;      // of all its threads
-  double delay_ns = 0;    // parent or contender ready to run, and no processor free: by the kernel's books
+  double delay_ns = 0;    // parent or program ready to run, and no processor free: by the kernel's books
 };
 
 struct Usage {
@@ -50,14 +50,14 @@ struct Usage {
   bool has_prepare = false;
 };
 
-class Contender {
+class ProgramProcess {
  public:
   // Starts the program, hands it the memory and lets it load the candidate. The params may be filled later:
   // prepare() is not called yet.
-  static Step<std::unique_ptr<Contender>> start(const ContenderSpec& spec, const BoundTask& task,
-                                                const InputMemory& inputs,
-                                                std::chrono::milliseconds load_limit);
-  ~Contender();
+  static Step<std::unique_ptr<ProgramProcess>> start(const ProgramSpec& spec, const BoundTask& task,
+                                                     const InputMemory& inputs,
+                                                     std::chrono::milliseconds load_limit);
+  ~ProgramProcess();
 
   const std::string& name() const;
   // Its outputs and inouts; nobody else's.
@@ -65,11 +65,11 @@ class Contender {
 
   // prepare() on the params now in memory (and release() of the state before it).
   Step<CallTime> prepare(std::chrono::milliseconds limit);
-  // Runs the task once for each slot listed; when it returns, the contender is stopped.
+  // Runs the task once for each slot listed; when it returns, the program is stopped.
   Step<CallTime> call(const std::vector<std::uint32_t>& slots, std::chrono::milliseconds limit);
   // A process of the same program that loads nothing, for echo() alone.
-  static Result<std::unique_ptr<Contender>> start_idle(const ContenderSpec& spec,
-                                                       std::chrono::milliseconds limit);
+  static Result<std::unique_ptr<ProgramProcess>> start_idle(const ProgramSpec& spec,
+                                                            std::chrono::milliseconds limit);
   // The wall time of a message and its answer with no work between: part of every call's time, and not the
   // kernel's.
   Result<double> echo_ns();
@@ -81,7 +81,7 @@ class Contender {
 
  private:
   struct State;
-  explicit Contender(std::unique_ptr<State> state);
+  explicit ProgramProcess(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 
