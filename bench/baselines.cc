@@ -7,9 +7,9 @@
 
 #include "base/files.h"
 #include "baseline/baseline.h"
+#include "execute/fill.h"
+#include "execute/program_process.h"
 #include "figures.h"
-#include "run/fill.h"
-#include "run/program_process.h"
 
 namespace kforge::bench {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "execute/program_process.h"
 #include "machine/machine.h"
-#include "run/program_process.h"
 #include "task/task.h"
 
 namespace kforge {

@@ -9,9 +9,9 @@
 #include "base/files.h"
 #include "baseline/baseline.h"
 #include "baseline/operator_times.h"
+#include "execute/fill.h"
+#include "execute/program_process.h"
 #include "oracle/oracle.h"
-#include "run/fill.h"
-#include "run/program_process.h"
 
 namespace kforge {
 namespace {

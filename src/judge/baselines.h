@@ -9,7 +9,7 @@
 
 #include "base/file_cache.h"
 #include "baseline/baseline.h"
-#include "run/native.h"
+#include "execute/native.h"
 #include "verify/timed_gates.h"
 #include "verify/verdict.h"
 

@@ -6,10 +6,10 @@
 
 #include "build/source_place.h"
 #include "build/symbols.h"
+#include "execute/waiting_runners.h"
 #include "judge/workspace.h"
 #include "machine/spin.h"
 #include "profile/profile_candidate.h"
-#include "run/waiting_runners.h"
 
 namespace kforge {
 namespace {

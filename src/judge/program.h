@@ -4,11 +4,11 @@
 #include <string>
 
 #include "build/build.h"
+#include "execute/native.h"
+#include "execute/timing.h"
 #include "generate/candidate.h"
 #include "judge/setup.h"
 #include "judge/stopwatch.h"
-#include "run/native.h"
-#include "run/timing.h"
 #include "verify/verdict.h"
 
 namespace kforge {

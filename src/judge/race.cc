@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "execute/start_together.h"
 #include "judge/program.h"
-#include "run/start_together.h"
 #include "verify/value_gates.h"
 
 namespace kforge {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "build/build.h"
+#include "execute/native.h"
 #include "judge/workspace.h"
-#include "run/native.h"
 #include "task/inputs.h"
 #include "verify/statistics.h"
 

@@ -11,11 +11,11 @@
 #include "base/file_cache.h"
 #include "base/files.h"
 #include "base/progress.h"
+#include "execute/program_process.h"
 #include "judge/baselines.h"
 #include "judge/setup.h"
 #include "oracle/expected_cache.h"
 #include "profile/profile.h"
-#include "run/program_process.h"
 #include "store/store.h"
 #include "verify/verdict.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "execute/tensor_memory.h"
 #include "oracle/expected.h"
-#include "run/tensor_memory.h"
 #include "verify/policy.h"
 
 namespace kforge {

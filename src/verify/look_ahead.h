@@ -3,8 +3,8 @@
 // call's inputs while the first calls are under way: an honest program has not looked at them yet.
 #pragma once
 
-#include "run/program_process.h"
-#include "run/timing.h"
+#include "execute/program_process.h"
+#include "execute/timing.h"
 
 namespace kforge {
 

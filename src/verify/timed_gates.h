@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "execute/timing.h"
 #include "machine/machine.h"
 #include "oracle/expected.h"
-#include "run/timing.h"
 #include "verify/statistics.h"
 #include "verify/verdict.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <future>
 
-#include "run/start_together.h"
+#include "execute/start_together.h"
 #include "verify/value_gates.h"
 
 namespace kforge {

@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "run/fill.h"
+#include "execute/fill.h"
 #include "verify/compare.h"
 #include "verify/evidence.h"
 #include "verify/team_gate.h"

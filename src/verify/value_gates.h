@@ -2,8 +2,8 @@
 // every thread count, and does it keep to its own memory?
 #pragma once
 
+#include "execute/program_process.h"
 #include "oracle/expected.h"
-#include "run/program_process.h"
 #include "verify/verdict.h"
 
 namespace kforge {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/failure.h"
+#include "execute/program_process.h"
 #include "machine/machine.h"
 #include "oracle/expected_cache.h"
-#include "run/program_process.h"
 #include "task/inputs.h"
 #include "verify/gate.h"
 #include "verify/policy.h"

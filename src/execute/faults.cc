@@ -1,4 +1,4 @@
-#include "run/faults.h"
+#include "execute/faults.h"
 
 #include <csignal>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "run/waiting_runners.h"
+#include "execute/waiting_runners.h"
 
 namespace kforge {
 

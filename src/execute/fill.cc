@@ -1,4 +1,4 @@
-#include "run/fill.h"
+#include "execute/fill.h"
 
 #include <cstring>
 #include <random>

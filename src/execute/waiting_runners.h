@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "run/program_process.h"
+#include "execute/program_process.h"
 
 namespace kforge {
 

@@ -7,7 +7,7 @@
 #include "base/fd.h"
 #include "base/files.h"
 #include "base/result.h"
-#include "run/program_process.h"
+#include "execute/program_process.h"
 
 namespace kforge {
 

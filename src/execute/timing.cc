@@ -1,4 +1,4 @@
-#include "run/timing.h"
+#include "execute/timing.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "run/program_process.h"
+#include "execute/program_process.h"
 
 namespace kforge {
 

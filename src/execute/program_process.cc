@@ -1,4 +1,4 @@
-#include "run/program_process.h"
+#include "execute/program_process.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -13,8 +13,8 @@
 #include <fstream>
 #include <thread>
 
-#include "run/faults.h"
-#include "run/waiting_runners.h"
+#include "execute/faults.h"
+#include "execute/waiting_runners.h"
 
 namespace kforge {
 namespace {

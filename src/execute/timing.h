@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/failure.h"
-#include "run/fill.h"
-#include "run/program_process.h"
+#include "execute/fill.h"
+#include "execute/program_process.h"
 
 namespace kforge {
 

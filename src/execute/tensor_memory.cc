@@ -1,4 +1,4 @@
-#include "run/tensor_memory.h"
+#include "execute/tensor_memory.h"
 
 #include <fcntl.h>
 #include <sys/random.h>

@@ -1,4 +1,4 @@
-#include "run/faults.h"
+#include "execute/faults.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/failure.h"
-#include "run/tensor_memory.h"
+#include "execute/tensor_memory.h"
 #include "sandbox/sandbox.h"
 
 namespace kforge {

@@ -1,10 +1,10 @@
-#include "run/waiting_runners.h"
+#include "execute/waiting_runners.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "run/native.h"
+#include "execute/native.h"
 
 namespace kforge {
 namespace {

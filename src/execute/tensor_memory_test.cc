@@ -1,4 +1,4 @@
-#include "run/tensor_memory.h"
+#include "execute/tensor_memory.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "run/native.h"
+#include "execute/native.h"
 
 namespace kforge {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "run/tensor_memory.h"
+#include "execute/tensor_memory.h"
 #include "task/inputs.h"
 
 namespace kforge {

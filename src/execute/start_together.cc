@@ -1,4 +1,4 @@
-#include "run/start_together.h"
+#include "execute/start_together.h"
 
 #include <future>
 
