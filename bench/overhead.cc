@@ -5,8 +5,8 @@
 
 #include "base/subprocess.h"
 #include "figures.h"
-#include "report/eval_report.h"
 #include "setting.h"
+#include "store/eval_report.h"
 
 namespace kforge::bench {
 namespace {

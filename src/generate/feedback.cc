@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/gate.h"
 #include "generate/quote.h"
 
 namespace kforge {

@@ -35,7 +35,7 @@ TEST(Statistics, TheSameSamplesGiveTheSameInterval) {
   EXPECT_EQ(a.hi, b.hi);
 }
 
-// Noise common to a round cancels in the paired ratio: that is why contenders are interleaved.
+// Noise common to a round cancels in the paired ratio: that is why programs are interleaved.
 TEST(Statistics, PairedRatioCancelsCommonNoise) {
   std::mt19937_64 random(1);
   std::vector<double> slow, fast;

@@ -20,19 +20,19 @@ std::string& words_of(Failure& failure) {
 
 }  // namespace
 
-Result<void> judge_team(const JudgeContext& context, const ContenderSpec& program, Verdict& verdict) {
+Result<void> judge_team(const JudgeContext& context, const ProgramSpec& program, Verdict& verdict) {
   const int more = more_threads(context.threads);
   KF_TRY(Verdict team, judge_guarded(context, program, more));
-  take_figures(team, verdict);
+  merge_figures(team, verdict);
   if (!team.failed()) {
-    verdict.pass("threads",
+    verdict.pass(Gate::kThreads,
                  fmt::format("right with {} threads too; nothing past the end of its own memory", more));
     return {};
   }
   Failure& failure = *team.failure;
   // Threads that wait in a loop of their own are slow where they outnumber the processors: no mistake.
   if (std::holds_alternative<Timeout>(failure)) {
-    verdict.skip("threads", fmt::format("with {} threads: {}", more, reason_text(failure)));
+    verdict.skip(Gate::kThreads, fmt::format("with {} threads: {}", more, reason_text(failure)));
     return {};
   }
   // Is it the number of threads? The guarded heap finds other mistakes too.

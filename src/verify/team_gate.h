@@ -10,11 +10,11 @@
 namespace kforge {
 
 // REQUIRES: program.guarded names the runner with the guarded heap.
-Result<void> judge_team(const JudgeContext& context, const ContenderSpec& program, Verdict& verdict);
+Result<void> judge_team(const JudgeContext& context, const ProgramSpec& program, Verdict& verdict);
 
 // value_gates.cc: one process on the guarded heap, judged on the task's own inputs under gate "threads".
-Result<Verdict> judge_guarded(const JudgeContext& context, const ContenderSpec& program, int threads);
+Result<Verdict> judge_guarded(const JudgeContext& context, const ProgramSpec& program, int threads);
 // Adds the times and errors of a further process to the verdict on all of them.
-void take_figures(const Verdict& further, Verdict& verdict);
+void merge_figures(const Verdict& further, Verdict& verdict);
 
 }  // namespace kforge
