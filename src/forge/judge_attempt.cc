@@ -4,16 +4,13 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/clock.h"
 #include "profile/profile.h"
 
 namespace kforge {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 void fill(VerdictRecord& verdict, const EvalReport& report) {
   verdict.outcome = report.outcome;
