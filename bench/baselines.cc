@@ -7,9 +7,9 @@
 
 #include "base/files.h"
 #include "baseline/baseline.h"
+#include "execute/fill.h"
+#include "execute/program_process.h"
 #include "figures.h"
-#include "run/contender.h"
-#include "run/fill.h"
 
 namespace kforge::bench {
 namespace {
@@ -23,7 +23,7 @@ struct Options {
 
 struct Running {
   std::string name;
-  std::unique_ptr<Contender> contender;
+  std::unique_ptr<ProgramProcess> process;
   std::vector<double> milliseconds, cpu_milliseconds;
 };
 
@@ -80,21 +80,21 @@ Result<void> compare(const Task& task, const Options& options, const Machine& ma
   for (const AbsentBaseline& absent : found.absent)
     fmt::print("  {:<14} absent: {}\n", absent.name, absent.reason);
   for (Baseline& baseline : found.present) {
-    auto started = Contender::start(baseline.spec, bound, inputs, kLimit);
+    auto started = ProgramProcess::start(baseline.spec, bound, inputs, kLimit);
     if (auto why = trouble(started)) {
       fmt::print("  {:<14} unavailable: {}\n", baseline.name, *why);
       continue;
     }
     Running one{baseline.name, std::move(**started), {}};
-    if (auto why = trouble(one.contender->prepare(kLimit)))
+    if (auto why = trouble(one.process->prepare(kLimit)))
       fmt::print("  {:<14} unavailable: {}\n", baseline.name, *why);
     else
       running.push_back(std::move(one));
   }
   for (int round = 0; round <= options.calls; ++round)
     for (Running& one : running) {
-      reset_outputs(bound, one.contender->outputs(), {InputKind::kOwn, 1}, 0);
-      auto took = one.contender->call({0}, kLimit);
+      reset_outputs(bound, one.process->outputs(), {InputKind::kOwn, 1}, 0);
+      auto took = one.process->call({0}, kLimit);
       if (auto why = trouble(took))
         fmt::print("  {:<14} failed: {}\n", one.name, *why);
       else if (round > 0)
@@ -103,16 +103,15 @@ Result<void> compare(const Task& task, const Options& options, const Machine& ma
     }
   for (Running& one : running) {
     double ms = median_of(one.milliseconds);
-    double apart = &one == &running[0]
-                       ? 0
-                       : difference(bound, running[0].contender->outputs(), one.contender->outputs());
+    double apart =
+        &one == &running[0] ? 0 : difference(bound, running[0].process->outputs(), one.process->outputs());
     fmt::print(
         "  {:<14} {:>9.3f} ms (cpu {:>9.3f}) {:>8.1f} GF/s {:>7.1f} GB/s   set-up {:>7.0f} ms   off {} by "
         "{:.1e}{}\n",
         one.name, ms, median_of(one.cpu_milliseconds), bound.cost.flops / ms / 1e6,
-        bound.cost.compulsory_bytes / ms / 1e6, one.contender->usage().setup_ns / 1e6, running[0].name, apart,
+        bound.cost.compulsory_bytes / ms / 1e6, one.process->usage().setup_ns / 1e6, running[0].name, apart,
         apart > 1e-4 ? "  !!" : "");
-    (void)one.contender->finish();
+    (void)one.process->finish();
   }
   return {};
 }

@@ -7,8 +7,8 @@
 
 #include "base/subprocess.h"
 #include "figures.h"
-#include "report/eval_report.h"
 #include "setting.h"
+#include "store/eval_report.h"
 #include "task/task.h"
 
 namespace kforge::bench {
@@ -66,9 +66,9 @@ Result<int> run() {
     KF_TRY(double before, plain_loop(library, bound));
     KF_TRY(EvalReport report, evaluate(options, progress));
     if (!report.passed() || !report.time_ns)
-      return fail("the known kernel did not pass: {} {}", report.gate, report.reason);
+      return fail("the known kernel did not pass: {} {}", report.gate_name(), report.reason);
     KF_TRY(double after, plain_loop(library, bound));
-    ratios.push_back(report.time_ns->median / ((before + after) / 2));
+    ratios.push_back(report.time_ns->value / ((before + after) / 2));
     print_fact(fmt::format("turn {}: harness over plain loop", turn + 1), ratios.back(), "x");
   }
   double away = median_of(ratios) - 1;

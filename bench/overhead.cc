@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/subprocess.h"
 #include "figures.h"
-#include "report/eval_report.h"
 #include "setting.h"
+#include "store/eval_report.h"
 
 namespace kforge::bench {
 namespace {

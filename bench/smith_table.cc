@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "report/readable.h"
+#include "base/readable.h"
 
 namespace kforge::bench {
 namespace {

@@ -17,17 +17,24 @@ std::string where_text(const Crash& crash) {
 }
 }  // namespace
 
-std::string_view outcome_name(const Failure& failure) {
-  static constexpr std::string_view kNames[] = {"no_program",  "compile_error", "crash",   "timeout",
-                                                "wrong_shape", "wrong_value",   "rejected"};
-  return kNames[failure.index()];
+Outcome outcome_of(const Failure& failure) {
+  constexpr auto kFirst = static_cast<std::size_t>(Outcome::kNoProgram);
+  static_assert(std::variant_size_v<Failure> + kFirst == static_cast<std::size_t>(Outcome::kRejected) + 1);
+  return static_cast<Outcome>(failure.index() + kFirst);
+}
+
+std::string_view outcome_name(const Failure& failure) { return name_of(outcome_of(failure)); }
+
+std::optional<Gate> gate_of(const Failure& failure) {
+  if (auto* wrong = std::get_if<WrongValue>(&failure)) return wrong->gate;
+  if (auto* rejected = std::get_if<Rejected>(&failure)) return rejected->gate;
+  if (std::holds_alternative<WrongShape>(failure)) return Gate::kShape;
+  return std::nullopt;
 }
 
 std::string_view gate_name(const Failure& failure) {
-  if (auto* wrong = std::get_if<WrongValue>(&failure)) return wrong->gate;
-  if (auto* rejected = std::get_if<Rejected>(&failure)) return rejected->gate;
-  if (std::holds_alternative<WrongShape>(failure)) return "shape";
-  return "";
+  auto gate = gate_of(failure);
+  return gate ? name_of(*gate) : "";
 }
 
 std::string reason_text(const Failure& failure) {

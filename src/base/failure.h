@@ -4,11 +4,14 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "base/gate.h"
+#include "base/outcome.h"
 #include "base/result.h"
 
 namespace kforge {
@@ -35,23 +38,24 @@ struct WrongShape {
   std::string reason;
 };
 struct WrongValue {
-  std::string gate;       // name of the gate that saw it, such as "accuracy"
+  Gate gate;              // that saw it
   std::string reason;     // one sentence with the figures
   std::string evidence;   // JSON: worst elements, pattern, first wrong index, input kind, seed
   bool isolated = false;  // a few elements of a large result, none of them infinite or NaN
 };
 struct Rejected {
-  std::string gate;
+  Gate gate;
   std::string reason;
   std::string evidence;  // JSON
 };
 
 using Failure = std::variant<NoProgram, CompileError, Crash, Timeout, WrongShape, WrongValue, Rejected>;
 
-// "no_program", "compile_error", "crash", "timeout", "wrong_shape", "wrong_value", "rejected".
-std::string_view outcome_name(const Failure& failure);
-// The gate that refused it, or "" where no gate was involved.
-std::string_view gate_name(const Failure& failure);
+Outcome outcome_of(const Failure& failure);
+std::string_view outcome_name(const Failure& failure);  // name_of() it
+// The gate that refused it; nothing where none was involved (it does not compile, crashes, takes too long).
+std::optional<Gate> gate_of(const Failure& failure);
+std::string_view gate_name(const Failure& failure);  // name_of() it, or ""
 // One human sentence or, for CompileError, the log.
 std::string reason_text(const Failure& failure);
 // JSON text, "" when there is none.

@@ -1,4 +1,4 @@
-// find_baselines: which contenders there are for a task, how each is started, and why the others are absent.
+// find_baselines: which programs there are for a task, how each is started, and why the others are absent.
 #include "baseline/baseline.h"
 
 #include <algorithm>
@@ -27,9 +27,9 @@ std::string dims_text(const BoundTask& task) {
 
 // Baselines are trusted and need no sandbox; they get a small environment of their own all the same, so that
 // results do not depend on the user's shell.
-ContenderSpec make_spec(const std::string& name, std::vector<std::string> argv, const fs::path& work,
-                        const Machine& machine, int threads) {
-  ContenderSpec spec;
+ProgramSpec make_spec(const std::string& name, std::vector<std::string> argv, const fs::path& work,
+                      const Machine& machine, int threads) {
+  ProgramSpec spec;
   spec.name = name;
   spec.argv = std::move(argv);
   spec.writable = work;
@@ -58,8 +58,8 @@ void add_onednn(const BoundTask& task, const Machine& machine, const BaselineOpt
         {"onednn", program.error().message, "build it: apt-get install libdnnl-dev, then cmake --build"});
     return;
   }
-  ContenderSpec spec = make_spec("onednn", {program->string(), task.task->path, "--dims", dims_text(task)},
-                                 work, machine, options.threads);
+  ProgramSpec spec = make_spec("onednn", {program->string(), task.task->path, "--dims", dims_text(task)},
+                               work, machine, options.threads);
   std::string what = "oneDNN 2.6, operator by operator, loops where it has none, float32 arithmetic";
   out.present.push_back({"onednn", what, std::move(spec)});
 }
@@ -80,7 +80,7 @@ std::optional<fs::path> find_jemalloc() {
 
 // Eager frameworks allocate every result; without an allocator that keeps pages each large one costs page
 // faults.
-std::string tune_environment(const Machine& machine, ContenderSpec& spec) {
+std::string tune_environment(const Machine& machine, ProgramSpec& spec) {
   std::string said;
   if (auto jemalloc = find_jemalloc()) {
     spec.env["LD_PRELOAD"] = jemalloc->string();
@@ -168,8 +168,8 @@ Result<void> add_python(const BoundTask& task, const Machine& machine, const Bas
   } else {
     KF_TRY_VOID(write_file_atomic(work / "baseline_graph.json", to_json(task.graph)));
   }
-  ContenderSpec spec = make_spec(baseline.name, {facts.python.string(), "-B", child.string(), job.string()},
-                                 work, machine, options.threads);
+  ProgramSpec spec = make_spec(baseline.name, {facts.python.string(), "-B", child.string(), job.string()},
+                               work, machine, options.threads);
   std::string tuned = tune_environment(machine, spec);
   std::string what = fmt::format("{} {}{}", baseline.package, facts.versions.at(baseline.package), tuned);
   if (std::string_view(baseline.name) == "torch") what = "eager " + what;

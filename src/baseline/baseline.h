@@ -1,4 +1,4 @@
-// What the user would run instead of a candidate: libraries that compute the same graph, as contenders.
+// What the user would run instead of a candidate: libraries that compute the same graph, as programs to run.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "execute/program_process.h"
 #include "machine/machine.h"
-#include "run/contender.h"
 #include "task/task.h"
 
 namespace kforge {
@@ -21,7 +21,7 @@ struct BaselineOptions {
 struct Baseline {
   std::string name;  // "onednn", "onnxruntime", "torch", "torch.compile"
   std::string what;  // "oneDNN 2.6.3, operator by operator, 2 threads"
-  ContenderSpec spec;
+  ProgramSpec spec;
 };
 
 struct AbsentBaseline {
@@ -35,7 +35,7 @@ struct Baselines {
 
 // Looks what is installed (a probe of Python is cached by its path and modification time under kforge_home())
 // and whether it can run this graph. Weights are prepared outside timed calls. Threads: the better of one and
-// all is found by the caller, who starts the contender twice with different spec.threads. `work` is a folder
+// all is found by the caller, who starts the program twice with different spec.threads. `work` is a folder
 // that stays until the baselines are done (graph files go there).
 Result<Baselines> find_baselines(const BoundTask& task, const Machine& machine,
                                  const BaselineOptions& options, const std::filesystem::path& work);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostOperators = 4096;
 
-Result<std::string> ask_onednn(const ContenderSpec& program, int threads, std::size_t evict_bytes) {
+Result<std::string> ask_onednn(const ProgramSpec& program, int threads, std::size_t evict_bytes) {
   SandboxSpec spec;
   spec.argv = program.argv;
   spec.argv.push_back("--times");

@@ -150,12 +150,13 @@ std::optional<Rejected> check_symbols(const DynamicSymbols& symbols,
     if (is_forbidden_definition(symbol)) defined.push_back(symbol.name);
   if (!defined.empty())
     return Rejected{
-        "symbols", fmt::format("the program defines {}, a name of the system's libraries", shown(defined[0])),
+        Gate::kSymbols,
+        fmt::format("the program defines {}, a name of the system's libraries", shown(defined[0])),
         json_list("defines", defined)};
   for (const std::string& name : symbols.imports)
     if (!listed(allowed_imports, name)) imported.push_back(name);
   if (!imported.empty())
-    return Rejected{"symbols",
+    return Rejected{Gate::kSymbols,
                     fmt::format("the program calls {}{}, which is not among the names a kernel may import",
                                 shown(imported[0]), purpose(imported[0])),
                     json_list("imports", imported)};
@@ -163,7 +164,7 @@ std::optional<Rejected> check_symbols(const DynamicSymbols& symbols,
     if (!allowed_needed.empty() && !listed(allowed_needed, library)) needed.push_back(library);
   if (!needed.empty())
     return Rejected{
-        "symbols",
+        Gate::kSymbols,
         fmt::format("the program needs the library {}, which a kernel may not load", shown(needed[0])),
         json_list("needs", needed)};
   return std::nullopt;

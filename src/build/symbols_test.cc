@@ -44,7 +44,7 @@ class SymbolsTest : public testing::Test {
     if (!step->has_value()) return reason_text(step->error());
     auto rejected = check_symbols(**step, cpu.allowed_imports, cpu.allowed_needed);
     if (rejected) {
-      EXPECT_EQ(rejected->gate, "symbols");
+      EXPECT_EQ(rejected->gate, Gate::kSymbols);
     }
     return rejected ? rejected->reason : "fine";
   }
@@ -196,7 +196,7 @@ TEST_F(SymbolsTest, FilesThatAreNoLibraries) {
   fs::create_symlink("/etc/passwd", dir_.path() / "link");
   EXPECT_FALSE(read_dynamic_symbols(dir_.path() / "link"));
   EXPECT_FALSE(read_dynamic_symbols(dir_.path() / "missing"));
-  std::ofstream(dir_.path() / "empty");
+  ASSERT_TRUE(write_file_atomic(dir_.path() / "empty", ""));
   EXPECT_FALSE(read_dynamic_symbols(dir_.path() / "empty")->has_value());
 }
 

@@ -5,13 +5,13 @@
 #include "analyse/advice_json.h"
 #include "analyse/analyst.h"
 #include "base/files.h"
+#include "base/readable.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "generate/candidate.h"
 #include "profile/profile_candidate.h"
 #include "profile/read_profile.h"
-#include "report/readable.h"
 
 namespace kforge {
 namespace {

@@ -9,13 +9,13 @@ namespace {
 
 // A walk over the words typed so far that leaves the command in `path`: "tasks show". Options are passed
 // over; a word that is no command ends nothing, since it may be the value of an option.
-constexpr const char* kWalk = R"(  local path="" word
+constexpr const char* kWalk = R"sh(  local path="" word
   for word in "${%WORDS%[@]:1:%COUNT%}"; do
     case " $(_kforge_commands "$path") " in
       *" $word "*) path="${path:+$path }$word" ;;
     esac
   done
-)";
+)sh";
 
 std::string replaced(std::string text, std::string_view what, std::string_view with) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size())
@@ -74,22 +74,20 @@ std::string bash_completion(const CommandNode& root) {
     text += fmt::format("    \"{}\") echo \"{}\" ;;\n", node->words, option_names(*node));
   text += "  esac\n}\n\n_kforge() {\n  local cur=${COMP_WORDS[COMP_CWORD]}\n";
   text += replaced(replaced(kWalk, "%WORDS%", "COMP_WORDS"), "%COUNT%", "COMP_CWORD - 1");
-  text += fmt::format(R"(  COMPREPLY=()
+  text += fmt::format(R"sh(  COMPREPLY=()
   if [[ $cur == -* ]]; then
     COMPREPLY=($(compgen -W "$(_kforge_options "$path")" -- "$cur"))
     return
   fi
   COMPREPLY=($(compgen -W "$(_kforge_commands "$path")" -- "$cur"))
   case "$path" in
-    {}) COMPREPLY+=($(compgen -W "$(kforge tasks --names 2>/dev/null)" -- "$cur")) ;
-  ;
+    {}) COMPREPLY+=($(compgen -W "$(kforge tasks --names 2>/dev/null)" -- "$cur")) ;;
   esac
-}
-}
+}}
 complete -o default -F _kforge kforge
-)",
+)sh",
                       task_cases(root));
-return text;
+  return text;
 }
 
 std::string zsh_completion(const CommandNode& root) {
@@ -107,7 +105,7 @@ std::string zsh_completion(const CommandNode& root) {
       for (const std::string& name : option.names) text += "\n        " + described(name, option.what);
     text += ")\n      ;;\n";
   }
-  text += fmt::format(R"(  esac
+  text += fmt::format(R"sh(  esac
   if [[ $PREFIX == -* ]]; then
     _describe -o option options
     return
@@ -117,21 +115,19 @@ std::string zsh_completion(const CommandNode& root) {
     {}) tasks=(${{(f)"$(kforge tasks --names 2>/dev/null)"}}) && compadd -a tasks ;;
   esac
   _files
-}
-}
-#As a file in $fpath this is the function itself; read by a start - up file it registers it.
-if
-  [[${{funcstack[1]}} == _kforge]]; then
+}}
+# As a file in $fpath this is the function itself; read by a start-up file it registers it.
+if [[ ${{funcstack[1]}} == _kforge ]]; then
   _kforge "$@"
 else
   compdef _kforge kforge
 fi
-)",
+)sh",
                       task_cases(root));
-// `path` is the search path in zsh, and setting it would lose every command.
-return replaced(
-    replaced(replaced(text, "local path=\"\"", "local path_of=\"\""), "\"$path\"", "\"$path_of\""),
-    "path=\"${path:+$path }$word\"", "path_of=\"${path_of:+$path_of }$word\"");
+  // `path` is the search path in zsh, and setting it would lose every command.
+  return replaced(
+      replaced(replaced(text, "local path=\"\"", "local path_of=\"\""), "\"$path\"", "\"$path_of\""),
+      "path=\"${path:+$path }$word\"", "path_of=\"${path_of:+$path_of }$word\"");
 }
 
 std::string fish_completion(const CommandNode& root) {

@@ -5,8 +5,8 @@
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/judge_options.h"
 #include "cli/options.h"
-#include "cli/session_options.h"
 #include "refine/strategy.h"
 
 namespace kforge {
@@ -14,7 +14,7 @@ namespace {
 
 struct ForgeArguments {
   ForgeOptions options;
-  SessionArguments session;
+  JudgeArguments judge;
   OutputArguments output;
   std::string budget, target, resume;
   std::vector<std::string> generators, without, profilers;
@@ -31,7 +31,7 @@ std::vector<std::string> split(const std::vector<std::string>& given) {
 
 Result<void> complete(ForgeArguments& a) {
   ForgeOptions& options = a.options;
-  complete(a.session, options.session);
+  complete(a.judge, options.session);
   if (!a.generators.empty()) options.generators = split(a.generators);
   if (options.generators.empty()) return fail("--generator names no agent");
   for (std::string& block : split(a.without)) options.without.insert(std::move(block));
@@ -69,7 +69,7 @@ int run(ForgeArguments& arguments) {
 void declare_forge(CLI::App& command, int& exit_code) {
   auto arguments = std::make_shared<ForgeArguments>();
   ForgeOptions& options = arguments->options;
-  SessionOptions& session = options.session;
+  JudgeOptions& session = options.session;
   command.add_option("TASK", session.task, "task by name (`kforge tasks`), folder or .onnx file");
   command
       .add_option("-g,--generator", arguments->generators,
@@ -100,7 +100,7 @@ void declare_forge(CLI::App& command, int& exit_code) {
   add_value(command, "--record", options.record, "FILE", "write every model call to this cassette");
   add_value(command, "--config", options.config, "FILE", "configuration of the models");
   add_value(command, "--resume", arguments->resume, "RUN", "go on with a run that was killed or stopped");
-  add_session_options(command, session, arguments->session);
+  add_judge_options(command, session, arguments->judge);
   add_number(command, "--rounds", options.timing_rounds, 0, 100'000,
              "timing rounds of each judging; 0: as many as needed");
   add_number(command, "--seconds", options.timing_seconds, 0.0, 3600.0,

@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/readable.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "llm/probe_models.h"
-#include "report/readable.h"
 
 namespace kforge {
 namespace {

@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/readable.h"
 #include "cli/commands.h"
-#include "report/eval_report.h"
-#include "report/readable.h"
+#include "store/eval_report.h"
 
 namespace kforge {
 namespace {

@@ -4,10 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/readable.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
-#include "report/readable.h"
+#include "report/eval_terminal.h"
+#include "report/progress.h"
 
 namespace kforge {
 namespace {
@@ -36,7 +38,7 @@ std::string to_json(const Recheck& check) {
 
 std::string time_text(const EvalReport& report) {
   if (!report.time_ns) return "-";
-  return fmt::format("{}  [{}, {}]", readable_time(report.time_ns->median), readable_time(report.time_ns->lo),
+  return fmt::format("{}  [{}, {}]", readable_time(report.time_ns->value), readable_time(report.time_ns->lo),
                      readable_time(report.time_ns->hi));
 }
 
@@ -48,7 +50,8 @@ std::string speedup_text(const EvalReport& report) {
 
 std::string to_terminal(const Recheck& check, const Paint& paint) {
   auto outcome = [](const EvalReport& report) {
-    return report.gate.empty() ? report.outcome : fmt::format("{} at {}", report.outcome, report.gate);
+    return report.gate ? fmt::format("{} at {}", name_of(report.outcome), report.gate_name())
+                       : std::string(name_of(report.outcome));
   };
   std::string text = fmt::format("{}  {}  result {}\n\n", paint.strong(check.stored.task),
                                  check.stored.shape_set, check.stored.result_id);

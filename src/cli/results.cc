@@ -2,10 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/readable.h"
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "report/eval_report.h"
-#include "report/readable.h"
+#include "store/eval_report.h"
 #include "store/store.h"
 
 namespace kforge {

@@ -2,9 +2,9 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/readable.h"
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "report/readable.h"
 #include "store/runs.h"
 
 namespace kforge {

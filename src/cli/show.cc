@@ -1,10 +1,11 @@
 // kforge show: a stored report again, of a result or a run, or the program it is about.
 #include <CLI/CLI.hpp>
 
+#include "base/readable.h"
 #include "cli/commands.h"
 #include "forge/forge.h"
-#include "report/eval_report.h"
-#include "report/readable.h"
+#include "report/eval_terminal.h"
+#include "store/eval_report.h"
 #include "store/store.h"
 
 namespace kforge {

@@ -6,12 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/nearest.h"
+#include "base/readable.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/tasks.h"
-#include "report/eval_report.h"
-#include "report/readable.h"
+#include "report/eval_terminal.h"
+#include "store/eval_report.h"
 
 namespace kforge {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/readable.h"
 #include "cli/commands.h"
 #include "judge/task_check.h"
-#include "report/eval_report.h"
-#include "report/readable.h"
+#include "report/progress.h"
 #include "task/task.h"
 
 namespace kforge {

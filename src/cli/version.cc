@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "report/eval_report.h"
+#include "store/eval_report.h"
 
 namespace kforge {
 

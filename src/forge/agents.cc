@@ -33,13 +33,14 @@ class Opening {
 }  // namespace
 
 Result<Agents> open_agents(const ForgeOptions& options, const ForgeHost& host, RunRecords& records,
-                           const std::string& run, const JudgingSession& session) {
+                           const std::string& run, const Workspace& session) {
   Agents agents;
   Opening opening(options, host, records, run, agents);
   for (const std::string& spec : options.generators) {
     if (is_builtin(spec)) {
-      auto smith = std::make_unique<SmithAgent>(
-          problem_of(session.bound(0), session.machine(), session.threads(), session.options().precision));
+      auto smith = std::make_unique<SmithAgent>(problem_of(session.setup().bound(0), session.setup().machine,
+                                                           session.setup().threads,
+                                                           session.setup().options.precision));
       agents.smith = smith.get();
       agents.generators.push_back(std::move(smith));
       continue;

@@ -25,6 +25,6 @@ struct Agents {
 
 // An Error names the spec that cannot be opened.
 Result<Agents> open_agents(const ForgeOptions& options, const ForgeHost& host, RunRecords& records,
-                           const std::string& run, const JudgingSession& session);
+                           const std::string& run, const Workspace& session);
 
 }  // namespace kforge

@@ -13,6 +13,8 @@
 #include "forge/judge_attempt.h"
 #include "forge/remembering_model.h"
 #include "forge/run_folder.h"
+#include "judge/program.h"
+#include "judge/save.h"
 #include "judge/tune.h"
 #include "profile/profile_candidate.h"
 #include "refine/strategy.h"
@@ -65,7 +67,7 @@ class Forge {
   const ForgeHost& host_;
   RunView& view_;
   StoredRun record_;
-  std::unique_ptr<JudgingSession> session_;
+  std::unique_ptr<Workspace> session_;
   std::unique_ptr<RunRecords> records_;
   std::unique_ptr<Attempts> attempts_;
   Agents agents_;
@@ -90,7 +92,7 @@ class Forge {
 Result<RunReport> Forge::run() {
   KF_TRY_VOID(prepare());
   searching_ = true;
-  session_->obey(host_.stop);
+  session_->stop_on(host_.stop);
   last_judged_ = Clock::now();
   KF_TRY_VOID(judge_given());
   for (;;) {
@@ -103,7 +105,7 @@ Result<RunReport> Forge::run() {
     KF_TRY_VOID(forge_batch(std::move(batch)));
   }
   searching_ = false;
-  session_->obey({});  // the best so far is confirmed also after an interrupt
+  session_->stop_on({});  // the best so far is confirmed also after an interrupt
   races_.reset();
   KF_TRY_VOID(confirm());
   return finish();
@@ -139,11 +141,11 @@ Result<void> Forge::forge_candidate(Job& job) {
 Result<void> Forge::open() {
   KF_TRY_VOID(check_blocks(options_.without));
   KF_TRY(strategy_, find_strategy(options_.strategy));
-  KF_TRY(session_, JudgingSession::open(options_.session, view_));
-  if (options_.target && session_->modelled())
+  KF_TRY(session_, Workspace::open(options_.session, view_));
+  if (options_.target && session_->setup().modelled())
     return fail_with_remedy("leave --target out",
                             fmt::format("programs for {} are ranked by a model: there is no speedup to reach",
-                                        session_->platform().name));
+                                        session_->setup().platform.name));
   KF_TRY(records_, RunRecords::open());
   strategy_settings_.generators = static_cast<int>(options_.generators.size());
   strategy_settings_.width = options_.width > 0             ? options_.width
@@ -170,15 +172,15 @@ Result<RunReport> Forge::begin() {
   KF_TRY(auto reference, find_reference(options_.reference, *records_, *session_));
   std::optional<Candidate> given;
   if (!options_.from.empty()) {
-    KF_TRY(given, read_given(options_.from, *records_, session_->platform()));
+    KF_TRY(given, read_given(options_.from, *records_, session_->setup().platform));
   }
-  const Task& task = session_->task();
+  const Task& task = session_->setup().task;
   record_.created_at = utc_now();
   record_.task = task.suite.empty() ? task.name : task.suite + "/" + task.name;
   if (task.suite.empty()) options_.session.task = task.path;
   record_.task_hash = task.content_hash;
   record_.shape_set = options_.session.shape_set;
-  record_.platform = session_->platform().name;
+  record_.platform = session_->setup().platform.name;
   record_.precision = options_.session.precision;
   for (const auto& generator : agents_.generators)
     record_.generator += (record_.generator.empty() ? "" : ",") + generator->name();
@@ -197,7 +199,7 @@ Result<RunReport> Forge::begin() {
 Result<RunReport> Forge::go_on(const StoredRun& stored) {
   KF_TRY_VOID(open());
   record_ = stored;
-  if (session_->task().content_hash != record_.task_hash)
+  if (session_->setup().task.content_hash != record_.task_hash)
     return fail_with_remedy("start a new run", fmt::format("the task {} has changed since run {} began",
                                                            record_.task, record_.id));
   KF_TRY(agents_, open_agents(options_, host_, *records_, record_.id, *session_));
@@ -226,7 +228,7 @@ void Forge::open_talk(const std::optional<Reference>& reference) {
 Result<void> Forge::prepare() {
   auto start = Clock::now();
   strategy_settings_.seed = record_.seed;
-  const bool timed = !session_->modelled();
+  const bool timed = !session_->setup().modelled();
   const Peaks* peaks = nullptr;
   if (timed) {
     KF_TRY(peaks, session_->peaks());
@@ -243,36 +245,36 @@ Result<void> Forge::prepare() {
     KF_TRY_VOID(records_->save_profile(record_.id, kSetting, to_document(setting_)));
   }
   // The truth about every kind of input, so that the first candidate does not pay for it.
-  for (std::size_t i = 0; i < session_->case_count(); ++i) {
-    KF_TRY(JudgeContext judge, session_->context(session_->bound(i)));
+  for (std::size_t i = 0; i < session_->setup().cases.size(); ++i) {
+    KF_TRY(JudgeContext judge, session_->context(session_->setup().bound(i)));
     for (InputKind kind : kAllInputKinds) {
       view_.stage(fmt::format("computing the truth on {} inputs", name_of(kind)));
-      KF_TRY([[maybe_unused]] Truth truth, judge.expected(kind));
+      KF_TRY([[maybe_unused]] ExpectedValues expected, judge.expected(kind));
     }
   }
-  const BoundTask& task = session_->bound(0);
+  const BoundTask& task = session_->setup().bound(0);
   context_.task = &task;
-  context_.platform = &session_->platform();
-  context_.machine = &session_->machine();
+  context_.platform = &session_->setup().platform;
+  context_.machine = &session_->setup().machine;
   context_.peaks = peaks;
-  context_.threads = session_->threads();
-  context_.precision = session_->policy().name;
-  context_.tolerance = session_->policy().tolerance;
-  context_.precision_words = session_->policy().what;
+  context_.threads = session_->setup().threads;
+  context_.precision = session_->setup().policy.name;
+  context_.tolerance = session_->setup().policy.tolerance;
+  context_.precision_words = session_->setup().policy.what;
   context_.cold = options_.session.cold;
   context_.allow_libraries = options_.session.allow_libraries;
   context_.deterministic = options_.session.deterministic;
   context_.baselines = setting_.baselines;
   context_.operator_times = setting_.operators;
   context_.operator_times_of = "onednn";
-  if (auto planned = session_->planned_build(); planned && *planned) {
+  if (auto planned = planned_build(session_->setup()); planned && *planned) {
     context_.compiler_line = (*planned)->command;
     context_.flag_set = (*planned)->march;
   }
   context_.without = options_.without;
   if (timed) {
     RooflinePosition position =
-        roofline_position(task, session_->machine(), *peaks, 1, options_.session.cold);
+        roofline_position(task, session_->setup().machine, *peaks, 1, options_.session.cold);
     context_.roofline_bound = position.bound;
     context_.roofline_ns = position.bound_ns;
   }
@@ -280,8 +282,8 @@ Result<void> Forge::prepare() {
     bool any = !setting_.baselines.empty();
     races_.emplace(*session_, any ? setting_.baselines.front().ns : 0,
                    any ? setting_.baselines.front().name : "");
-    KF_TRY(auto winner, records_->winner(agents_.smith->family(), record_.platform, session_->machine().id(),
-                                         record_.precision));
+    KF_TRY(auto winner, records_->winner(agents_.smith->family(), record_.platform,
+                                         session_->setup().machine.id(), record_.precision));
     if (winner) agents_.smith->set_first_guess(winner->schedule);
   }
   seconds_["prepare"] = seconds_since(start);
@@ -302,8 +304,8 @@ Result<void> Forge::time_operators() {
   KF_TRY(fs::path home, kforge_home());
   FileCache cache(home / "cache" / "operators", kOperatorCacheBytes);
   KF_TRY(TempDir work, TempDir::create(0755));
-  KF_TRY(auto times, operator_times(session_->bound(0), session_->machine(), session_->threads(),
-                                    options_.session.cold, work.path(), cache));
+  KF_TRY(auto times, operator_times(session_->setup().bound(0), session_->setup().machine,
+                                    session_->setup().threads, options_.session.cold, work.path(), cache));
   if (times.size() < 2) return {};  // one operator alone is the baseline
   for (const OperatorTime& time : times)
     setting_.operators.push_back({fmt::format("{} ({})", time.op, time.node), time.ns});
@@ -385,17 +387,17 @@ Result<std::shared_ptr<const Profile>> Forge::profile_of(int number) {
   if (options_.without.contains("profile")) return std::make_shared<const Profile>();
   if (races_) races_->rest();
   view_.stage("profiling");
-  KF_TRY(auto built, session_->build(trial->attempt.program, session_->bound(0)));
+  KF_TRY(auto built, build_program(*session_, trial->attempt.program, session_->setup().bound(0)));
   if (!built) return fail("attempt {} does not compile any more: {}", number, reason_text(built.error()));
   ProfileInput input;
-  input.task = &session_->bound(0);
-  input.platform = &session_->platform();
-  input.machine = &session_->machine();
+  input.task = &session_->setup().bound(0);
+  input.platform = &session_->setup().platform;
+  input.machine = &session_->setup().machine;
   input.peaks = context_.peaks;
   input.candidate = &trial->attempt.program;
   input.build = &*built;
-  input.tier = session_->tier();
-  input.threads = session_->threads();
+  input.tier = session_->setup().tier;
+  input.threads = session_->setup().threads;
   input.allow_libraries = options_.session.allow_libraries;
   input.time_ns = trial->attempt.time_ns;
   input.cold = options_.session.cold;
@@ -404,7 +406,7 @@ Result<std::shared_ptr<const Profile>> Forge::profile_of(int number) {
   input.without = options_.without;
   // In a short race seconds are better spent on programs than on looking at one closely.
   if (races_ && options_.budget.seconds.value_or(0) < kLongRace)
-    for (const Profiler& profiler : session_->platform().profilers)
+    for (const Profiler& profiler : session_->setup().platform.profilers)
       if (profiler.name != "roofline") input.without.insert(profiler.name);
   input.progress = [this](std::string_view profiler) { view_.advance(0, profiler); };
   input.stop = [this] { return stopped(); };
@@ -486,29 +488,29 @@ Result<void> Forge::confirm() {
     request.fresh_inputs = true;
     request.seconds = stopped() ? kHurriedConfirmSeconds : kConfirmSeconds;
     request.rounds = options_.timing_rounds;
-    KF_TRY(fs::path folder, run_folder(options_.out, session_->task(), record_.id));
-    request.kernel_path = (folder / kernel_file(best->attempt.program)).string();
+    KF_TRY(fs::path folder, run_folder(options_.out, session_->setup().task, record_.id));
+    std::string kernel_path = (folder / kernel_file(best->attempt.program)).string();
     std::expected<Candidate, Failure> program = best->attempt.program;
-    KF_TRY(Judgement judgement, session_->judge(program, request));
-    KF_TRY_VOID(session_->save(program, judgement));
-    if (!judgement.report.passed()) {
+    KF_TRY(Judged judged, judge_and_save(*session_, program, request, kernel_path));
+    const EvalReport& report = judged.report;
+    if (!report.passed()) {
       view_.line(fmt::format("  attempt {} did not stand the confirmation: {}", best->attempt.number,
-                             judgement.report.reason));
-      KF_TRY_VOID(attempts_->overturn(best->attempt.number, judgement.report.gate, judgement.report.reason));
+                             report.reason));
+      KF_TRY_VOID(attempts_->overturn(best->attempt.number, report.gate_name(), report.reason));
       continue;
     }
     record_.best = best->attempt.number;
-    record_.result = judgement.report.result_id;
+    record_.result = report.result_id;
     record_.folder = folder.string();
-    if (judgement.report.speedup) {
-      record_.speedup = judgement.report.speedup->value;
-      record_.against = judgement.report.speedup->against;
+    if (report.speedup) {
+      record_.speedup = report.speedup->value;
+      record_.against = report.speedup->against;
     }
-    if (agents_.smith && judgement.report.time_ns)
+    if (agents_.smith && report.time_ns)
       if (auto generation = attempts_->generation(*record_.best); generation && !generation->schedule.empty())
-        KF_TRY_VOID(records_->save_winner(
-            agents_.smith->family(), record_.platform, session_->machine().id(), record_.precision,
-            {generation->schedule, record_.id, judgement.report.time_ns->median}));
+        KF_TRY_VOID(records_->save_winner(agents_.smith->family(), record_.platform,
+                                          session_->setup().machine.id(), record_.precision,
+                                          {generation->schedule, record_.id, report.time_ns->value}));
     break;
   }
   seconds_["confirm"] = seconds_since(start);
@@ -535,7 +537,7 @@ Result<RunReport> Forge::finish() {
   if (service_error_) report.notes.push_back("the search ended early: " + service_error_->text());
   if (found)
     KF_TRY_VOID(write_run_folder(record_.folder, attempts_->history().find(*record_.best)->attempt.program,
-                                 session_->bound(0), report));
+                                 session_->setup().bound(0), report));
   record_.document = to_json(report);
   KF_TRY_VOID(records_->finish(record_));
   return report;

@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "forge/budget.h"
-#include "judge/session.h"
+#include "judge/workspace.h"
 #include "llm/llm.h"
 #include "report/run_report.h"
 #include "store/runs.h"
@@ -20,7 +20,7 @@
 namespace kforge {
 
 struct ForgeOptions {
-  SessionOptions session;                             // what eval takes too
+  JudgeOptions session;                               // what eval takes too
   std::vector<std::string> generators = {"builtin"};  // --generator
   std::string analyst = "builtin";                    // --analyst; of "a,b" b takes over when a fails
   std::string strategy = "chain";                     // --strategy

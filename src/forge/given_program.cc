@@ -33,13 +33,13 @@ Result<Candidate> read_given(const std::string& file_or_run, RunRecords& records
 }
 
 Result<std::optional<Reference>> find_reference(const std::string& spec, RunRecords& records,
-                                                const JudgingSession& session) {
+                                                const Workspace& session) {
   if (spec.empty()) return std::nullopt;
   if (spec == "auto") {
-    const Task& task = session.task();
+    const Task& task = session.setup().task;
     KF_TRY(auto elsewhere,
            records.best_elsewhere(task.suite.empty() ? task.name : task.suite + "/" + task.name,
-                                  session.platform().name));
+                                  session.setup().platform.name));
     if (!elsewhere) return std::nullopt;
     KF_TRY(StoredCandidate stored, records.candidate(elsewhere->candidate));
     return Reference{Candidate{stored.files, stored.origin}, elsewhere->platform};

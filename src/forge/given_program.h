@@ -6,7 +6,7 @@
 #include <string>
 
 #include "generate/candidate.h"
-#include "judge/session.h"
+#include "judge/workspace.h"
 #include "store/runs.h"
 
 namespace kforge {
@@ -20,6 +20,6 @@ struct Reference {
 };
 // "": none. "auto": the best verified program for this task on any other platform, if the store has one.
 Result<std::optional<Reference>> find_reference(const std::string& spec, RunRecords& records,
-                                                const JudgingSession& session);
+                                                const Workspace& session);
 
 }  // namespace kforge

@@ -8,7 +8,7 @@
 
 #include "forge/attempts.h"
 #include "judge/race.h"
-#include "judge/session.h"
+#include "judge/workspace.h"
 
 namespace kforge {
 
@@ -25,14 +25,14 @@ struct JudgeSettings {
 };
 
 // Every gate, then the clock. `best` and `rival` may be null or the same.
-Result<JudgedAttempt> judge_fully(JudgingSession& session, const std::expected<Candidate, Failure>& program,
+Result<JudgedAttempt> judge_fully(Workspace& session, const std::expected<Candidate, Failure>& program,
                                   const Attempt* best, const Attempt* rival, const JudgeSettings& settings);
 
 // The races of a run: one per shape case, with the best program kept alive.
 class Races {
  public:
   // `baseline_ns`: of the fastest baseline, for the figure shown meanwhile; 0: none.
-  Races(JudgingSession& session, double baseline_ns, std::string baseline);
+  Races(Workspace& session, double baseline_ns, std::string baseline);
   // A loser's outcome is "slower"; a winner went through the value gates.
   Result<JudgedAttempt> judge(const std::expected<Candidate, Failure>& program, const Attempt* best);
   // After a resume: the best so far takes its place without a verdict.
@@ -40,7 +40,7 @@ class Races {
   void rest();
 
  private:
-  JudgingSession& session_;
+  Workspace& session_;
   double baseline_ns_;
   std::string baseline_;
   std::vector<std::unique_ptr<Race>> races_;

@@ -1,6 +1,6 @@
 #include "forge/run_documents.h"
 
-#include "report/json_parts.h"
+#include "store/json_parts.h"
 
 namespace kforge {
 namespace {
@@ -177,7 +177,7 @@ Result<SettingRecord> setting_from(std::string_view document) {
 }
 
 std::string to_document(const ForgeOptions& o) {
-  const SessionOptions& s = o.session;
+  const JudgeOptions& s = o.session;
   return dump({{"task", s.task},
                {"platform", s.platform},
                {"precision", s.precision},
@@ -216,7 +216,7 @@ Result<ForgeOptions> options_from(std::string_view document) {
   KF_TRY(ForgeOptions options,
          (parse<ForgeOptions>(document, "the options", [&](const JsonReader& r, ForgeOptions& o) {
            auto text = [&](const char* key) { return r.get<std::string>(key); };
-           SessionOptions& s = o.session;
+           JudgeOptions& s = o.session;
            s.task = text("task");
            s.platform = text("platform");
            s.precision = text("precision");

@@ -11,7 +11,7 @@
 #include "generate/generator.h"
 #include "profile/profile.h"
 #include "refine/history.h"
-#include "report/eval_report.h"
+#include "store/eval_report.h"
 
 namespace kforge {
 

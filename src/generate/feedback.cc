@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/gate.h"
 #include "base/text.h"
 #include "generate/quote.h"
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "generate/plan.h"
 
@@ -13,8 +12,5 @@ namespace kforge {
 
 // Text for a prompt; what came from outside stands between fences. "" for an attempt that passed.
 std::string failure_feedback(const Attempt& attempt, std::size_t limit_bytes = 6'000);
-
-// What a gate asks of a program, one sentence; "" for a name that is no gate's.
-std::string_view gate_meaning(std::string_view gate);
 
 }  // namespace kforge

@@ -1,25 +1,29 @@
 #include "judge/evaluate.h"
 
-#include "generate/candidate.h"
+#include "judge/report_of.h"
+#include "judge/save.h"
 
 namespace kforge {
 
 Result<EvalReport> evaluate(const EvalOptions& options, Progress& progress) {
-  KF_TRY(auto session, JudgingSession::open(options, progress));
-  KF_TRY(auto program, read_candidate(options.kernel, session->platform().files));
+  KF_TRY(auto workspace, Workspace::open(options, progress));
+  KF_TRY(Program program, read_candidate(options.kernel, workspace->setup().platform.files));
   JudgeRequest request;
-  request.kernel_path = options.kernel.string();
   request.check_only = options.check_only;
   request.rounds = options.rounds;
   request.seconds = options.seconds;
-  KF_TRY(Judgement judgement, session->judge(program, request));
+  KF_TRY(Judgement judgement, judge(*workspace, program, request));
+  judgement.seconds["open"] = workspace->open_seconds();
+  judgement.seconds["total"] += workspace->open_seconds();
+  EvalReport report = report_of(workspace->setup(), program, request, judgement);
+  report.kernel_path = options.kernel.string();
   // The verdict is worth more than its record: a full disk must not take it away.
-  if (auto saved = session->save(program, judgement); !saved) {
-    judgement.report.result_id.clear();
-    judgement.report.notes.push_back("NOT SAVED: " + saved.error().text());
-  }
+  if (auto saved = save(*workspace, program, judgement, report))
+    report.result_id = *saved;
+  else
+    report.notes.push_back("NOT SAVED: " + saved.error().text());
   progress.finish();
-  return std::move(judgement.report);
+  return report;
 }
 
 }  // namespace kforge

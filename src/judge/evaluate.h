@@ -1,17 +1,16 @@
-// `kforge eval`: one kernel goes in, an honest verdict comes out. The path of a candidate through the gates
-// is in session.cc, in the order in which it happens.
+// `kforge eval`: one kernel goes in, an honest verdict comes out.
 #pragma once
 
 #include <filesystem>
 
+#include "base/progress.h"
 #include "base/result.h"
-#include "judge/session.h"
-#include "report/eval_report.h"
-#include "report/progress.h"
+#include "judge/setup.h"
+#include "store/eval_report.h"
 
 namespace kforge {
 
-struct EvalOptions : SessionOptions {
+struct EvalOptions : JudgeOptions {
   std::filesystem::path kernel;  // --kernel: file or folder
   bool check_only = false;       // --check: value gates only
   int rounds = 0;                // --rounds: exactly this many; 0: until the interval is narrow

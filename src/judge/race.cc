@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "run/start_together.h"
+#include "execute/start_together.h"
+#include "judge/program.h"
 #include "verify/value_gates.h"
 
 namespace kforge {
@@ -13,13 +14,13 @@ constexpr int kLeastRounds = 3, kSureRounds = 5, kMostRounds = 15;
 constexpr double kSeconds = 2.5;
 constexpr double kFarSlower = 0.8;  // three rounds can all be disturbed: by this much they are not
 
-std::vector<double> times_of(const TimedContender& timed) {
+std::vector<double> times_of(const TimedProgram& timed) {
   std::vector<double> ns;
   for (const Sample& sample : timed.samples) ns.push_back(sample.ns_per_call);
   return ns;
 }
 
-Interval ratio_of(const std::vector<TimedContender>& timed) {
+Interval ratio_of(const std::vector<TimedProgram>& timed) {
   auto own = times_of(timed[0]), other = times_of(timed[1]);
   std::size_t rounds = std::min(own.size(), other.size());
   own.resize(rounds);
@@ -28,7 +29,7 @@ Interval ratio_of(const std::vector<TimedContender>& timed) {
 }
 
 // Far slower: three rounds are enough. Surely slower, surely faster, or surely the same: five.
-bool known(const std::vector<TimedContender>& timed) {
+bool known(const std::vector<TimedProgram>& timed) {
   if (timed[0].failure) return true;
   if (timed.size() < 2) return timed[0].samples.size() >= kSureRounds;
   Interval ratio = ratio_of(timed);
@@ -48,12 +49,12 @@ RoundPlan fixed_plan(const std::vector<InputChoice>& choices) {
 
 }  // namespace
 
-Race::Race(JudgingSession& session, std::size_t index)
-    : session_(session), index_(index), task_(session.bound(index)) {}
+Race::Race(Workspace& workspace, std::size_t index)
+    : workspace_(workspace), index_(index), task_(workspace.setup().bound(index)) {}
 Race::~Race() = default;
 
 Result<void> Race::open(double call_ns) {
-  TimingOptions timing = session_.timing(*context_);
+  TimingOptions timing = timing_options(workspace_.setup(), *context_);
   KF_TRY(memory_, InputMemory::create(task_, slots_for(task_, std::max(call_ns, 1e3) / 4, timing.batch_ns)));
   choices_.assign(memory_->layout.slots, {InputKind::kOwn, context_->check_seed(InputKind::kOwn)});
   for (std::uint32_t slot = 1; slot < memory_->layout.slots; ++slot)
@@ -66,14 +67,14 @@ Result<void> Race::open(double call_ns) {
 
 // `look`: one call whose result is compared with the truth.
 Step<bool> Race::start(Runner& runner, bool look) {
-  KF_STEP(runner.contender, Contender::start(runner.program.spec, task_, *memory_, context_->load_limit));
-  KF_STEP([[maybe_unused]] CallTime prepared, runner.contender->prepare(context_->call_limit));
+  KF_STEP(runner.process, ProgramProcess::start(runner.program.spec, task_, *memory_, context_->load_limit));
+  KF_STEP([[maybe_unused]] CallTime prepared, runner.process->prepare(context_->call_limit));
   if (!look) return true;
-  reset_outputs(task_, runner.contender->outputs(), choices_[0], 0);
-  KF_STEP([[maybe_unused]] CallTime called, runner.contender->call({0}, context_->call_limit));
+  reset_outputs(task_, runner.process->outputs(), choices_[0], 0);
+  KF_STEP([[maybe_unused]] CallTime called, runner.process->call({0}, context_->call_limit));
   Verdict scratch;
-  if (auto failure = judge_outputs(*context_, *expected_, runner.contender->outputs(), 0, InputKind::kOwn,
-                                   "accuracy", scratch))
+  if (auto failure = judge_outputs(*context_, *expected_, runner.process->outputs(), 0, InputKind::kOwn,
+                                   Gate::kAccuracy, scratch))
     return candidate_failed(*failure);
   return true;
 }
@@ -81,15 +82,15 @@ Step<bool> Race::start(Runner& runner, bool look) {
 Result<RaceResult> Race::challenge(const Build& build) {
   RaceResult result;
   if (!context_) {
-    KF_TRY(context_, session_.context(task_));
+    KF_TRY(context_, workspace_.context(task_));
     KF_TRY(expected_, context_->expected(InputKind::kOwn));
   }
   challenger_.reset();
   challenger_.emplace();
-  KF_TRY(challenger_->program, session_.stage("challenger", build, task_));
+  KF_TRY(challenger_->program, stage_program(workspace_, "challenger", build, task_));
   bool first = !memory_;
   if (first) KF_TRY_VOID(open(1e9));  // one slot: how long a call takes is not known yet
-  session_.progress().stage("racing");
+  workspace_.progress().stage("racing");
   KF_TRY(auto started, start(*challenger_, true));
   if (!started) {
     result.failure = started.error();
@@ -97,30 +98,30 @@ Result<RaceResult> Race::challenge(const Build& build) {
     return result;
   }
   if (first) {
-    reset_outputs(task_, challenger_->contender->outputs(), choices_[0], 0);
-    KF_TRY(auto called, challenger_->contender->call({0}, context_->call_limit));
+    reset_outputs(task_, challenger_->process->outputs(), choices_[0], 0);
+    KF_TRY(auto called, challenger_->process->call({0}, context_->call_limit));
     if (!called) return result.failure = called.error(), memory_.reset(), result;
-    challenger_->contender.reset();
+    challenger_->process.reset();
     KF_TRY_VOID(open(called->parent_ns));
     KF_TRY(auto again, start(*challenger_, true));
     if (!again) return result.failure = again.error(), memory_.reset(), result;
   }
-  if (incumbent_ && !incumbent_->contender) {
+  if (incumbent_ && !incumbent_->process) {
     KF_TRY(auto woken, start(*incumbent_, false));
     if (!woken)
       return fail("the best program so far does not start any more: {}", reason_text(woken.error()));
   }
-  std::vector<TimedContender> timed;
-  timed.push_back({.contender = challenger_->contender.get()});
-  if (incumbent_) timed.push_back({.contender = incumbent_->contender.get()});
-  TimingOptions timing = session_.timing(*context_);
+  std::vector<TimedProgram> timed;
+  timed.push_back({.process = challenger_->process.get()});
+  if (incumbent_) timed.push_back({.process = incumbent_->process.get()});
+  TimingOptions timing = timing_options(workspace_.setup(), *context_);
   timing.refill = false;
   timing.min_rounds = kLeastRounds;
   timing.max_rounds = kMostRounds;
   timing.seconds = kSeconds;
   TimingHooks hooks;
   hooks.plan = [this](int) { return fixed_plan(choices_); };
-  hooks.enough = [](const auto& contenders) { return known(contenders); };
+  hooks.enough = [](const auto& programs) { return known(programs); };
   KF_TRY(result.rounds, time_interleaved(task_, *memory_, timed, timing, hooks));
   if (timed.size() > 1 && timed[1].failure)
     return fail("the best program so far failed in a race: {}", reason_text(*timed[1].failure));
@@ -129,44 +130,45 @@ Result<RaceResult> Race::challenge(const Build& build) {
   result.ns = median_interval(times_of(timed[0]));
   double cpu = 0, wall = 0;
   for (const Sample& sample : timed[0].samples) cpu += sample.cpu_ns, wall += sample.parent_ns;
-  if (wall > 0) result.thread_use = cpu / (wall * session_.threads());
+  if (wall > 0) result.thread_use = cpu / (wall * workspace_.setup().threads);
   if (timed.size() > 1) result.ratio = ratio_of(timed);
   return result;
 }
 
-void Race::crown() { incumbent_ = std::exchange(challenger_, std::nullopt); }
+void Race::promote() { incumbent_ = std::exchange(challenger_, std::nullopt); }
 
-void Race::rest() {
+void Race::pause() {
   challenger_.reset();
-  if (incumbent_) incumbent_->contender.reset();
+  if (incumbent_) incumbent_->process.reset();
 }
 
-Result<std::vector<MeasuredBaseline>> measure_baselines(JudgingSession& session, std::size_t index) {
+Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, std::size_t index) {
   constexpr int kRounds = 5;
-  const BoundTask& task = session.bound(index);
-  KF_TRY(JudgeContext context, session.context(task));
-  session.progress().stage("checking baselines");
-  KF_TRY(const std::vector<Rival>* rivals, session.baselines(index, context));
+  const BoundTask& task = workspace.setup().bound(index);
+  KF_TRY(JudgeContext context, workspace.context(task));
+  workspace.progress().stage("checking baselines");
+  KF_TRY(CaseBaselines * baselines, workspace.baselines(index, context));
+  const std::vector<Opponent>& opponents = baselines->present;
   std::vector<MeasuredBaseline> measured;
-  if (rivals->empty()) return measured;
-  TimingOptions timing = session.timing(context);
+  if (opponents.empty()) return measured;
+  TimingOptions timing = timing_options(workspace.setup(), context);
   KF_TRY(InputMemory memory, InputMemory::create(task, slots_for(task, 20e3, timing.batch_ns)));
   InputChoice own{InputKind::kOwn, context.check_seed(InputKind::kOwn)};
   fill_params(task, memory, own);
-  std::vector<std::unique_ptr<Contender>> running;
-  std::vector<TimedContender> timed;
+  std::vector<std::unique_ptr<ProgramProcess>> running;
+  std::vector<TimedProgram> timed;
   std::vector<std::string> names;
-  session.progress().advance(0, "starting the baselines");
-  std::vector<ContenderSpec> specs;
-  for (const Rival& rival : *rivals) specs.push_back(rival.spec);
+  workspace.progress().advance(0, "starting the baselines");
+  std::vector<ProgramSpec> specs;
+  for (const Opponent& opponent : opponents) specs.push_back(opponent.spec);
   auto processes = start_together(specs, task, memory, context.load_limit * 3);
   for (std::size_t i = 0; i < processes.size(); ++i) {
     KF_TRY(auto started, std::move(processes[i]));
     if (!started) continue;  // the judging of the first candidate says why
     KF_TRY(auto prepared, (*started)->prepare(context.call_limit * 3));
     if (!prepared) continue;
-    names.push_back((*rivals)[i].name);
-    timed.push_back({.contender = started->get()});
+    names.push_back(opponents[i].name);
+    timed.push_back({.process = started->get()});
     running.push_back(std::move(*started));
   }
   if (timed.empty()) return measured;
@@ -176,12 +178,12 @@ Result<std::vector<MeasuredBaseline>> measure_baselines(JudgingSession& session,
   TimingHooks hooks;
   std::vector<InputChoice> choices(memory.layout.slots, own);
   hooks.plan = [&](int) { return fixed_plan(choices); };
-  session.progress().stage("timing baselines");
+  workspace.progress().stage("timing baselines");
   KF_TRY([[maybe_unused]] int rounds, time_interleaved(task, memory, timed, timing, hooks));
   for (std::size_t i = 0; i < timed.size(); ++i)
     if (!timed[i].failure) measured.push_back({names[i], median(times_of(timed[i]))});
   std::ranges::sort(measured, {}, &MeasuredBaseline::ns);
-  if (!measured.empty()) session.set_fastest(index, measured.front().name);
+  if (!measured.empty()) workspace.set_fastest(index, measured.front().name);
   return measured;
 }
 

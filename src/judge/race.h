@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "judge/session.h"
+#include "build/build.h"
+#include "execute/native.h"
+#include "judge/workspace.h"
+#include "task/inputs.h"
 #include "verify/statistics.h"
 
 namespace kforge {
@@ -24,31 +27,31 @@ struct RaceResult {
 // One shape case.
 class Race {
  public:
-  Race(JudgingSession& session, std::size_t index);
+  Race(Workspace& workspace, std::size_t index);
   ~Race();
 
   // Starts the program, looks at one result, and times it against the incumbent, for as short as it takes to
   // know.
   Result<RaceResult> challenge(const Build& build);
   // The last challenger becomes the incumbent.
-  void crown();
+  void promote();
   // Stops whatever runs, so that something else may be timed; the next challenge starts the incumbent again.
-  void rest();
+  void pause();
 
  private:
   struct Runner {
     NativeProgram program;
-    std::unique_ptr<Contender> contender;
+    std::unique_ptr<ProgramProcess> process;
   };
   Result<void> open(double call_ns);
   Step<bool> start(Runner& runner, bool look);
 
-  JudgingSession& session_;
+  Workspace& workspace_;
   std::size_t index_;
   const BoundTask& task_;
   std::optional<JudgeContext> context_;
   std::optional<InputMemory> memory_;
-  Truth expected_;
+  ExpectedValues expected_;
   std::vector<InputChoice> choices_;
   std::optional<Runner> incumbent_, challenger_;
 };
@@ -58,6 +61,6 @@ struct MeasuredBaseline {
   std::string name;
   double ns = 0;
 };
-Result<std::vector<MeasuredBaseline>> measure_baselines(JudgingSession& session, std::size_t index);
+Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, std::size_t index);
 
 }  // namespace kforge

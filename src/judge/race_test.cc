@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "judge/program.h"
 #include "judge/tune.h"
 
 namespace kforge {
@@ -28,14 +29,14 @@ class RaceTest : public testing::Test {
     ::setenv("KFORGE_HOME", home.c_str(), 1);
   }
   void SetUp() override {
-    SessionOptions options;
+    JudgeOptions options;
     options.task = "core/relu";
     options.shape_set = "small";
     options.baselines = {"none"};
     options.sandbox = SandboxTier::kNone;  // starts sooner; what is tested is the race
-    auto session = JudgingSession::open(options, progress_);
-    ASSERT_TRUE(session) << session.error().text();
-    session_ = std::move(*session);
+    auto workspace = Workspace::open(options, progress_);
+    ASSERT_TRUE(workspace) << workspace.error().text();
+    workspace_ = std::move(*workspace);
   }
 
   static Candidate program(const std::string& repeats, const std::string& zero = "0.0f",
@@ -50,7 +51,7 @@ class RaceTest : public testing::Test {
             "test"};
   }
   RaceResult challenge(Race& race, const Candidate& candidate) {
-    auto built = session_->build(candidate, session_->bound(0));
+    auto built = build_program(*workspace_, candidate, workspace_->setup().bound(0));
     EXPECT_TRUE(built && built->has_value());
     auto result = race.challenge(**built);
     EXPECT_TRUE(result) << (result ? "" : result.error().text());
@@ -58,42 +59,42 @@ class RaceTest : public testing::Test {
   }
 
   Silent progress_;
-  std::unique_ptr<JudgingSession> session_;
+  std::unique_ptr<Workspace> workspace_;
 };
 
-TEST_F(RaceTest, TheFasterProgramTakesTheCrown) {
-  Race race(*session_, 0);
+TEST_F(RaceTest, TheFasterProgramBecomesTheIncumbent) {
+  Race race(*workspace_, 0);
   RaceResult slow = challenge(race, program("20000"));
   EXPECT_FALSE(slow.failure);
   EXPECT_FALSE(slow.ratio) << "there was nobody to race against";
-  race.crown();
+  race.promote();
   RaceResult quick = challenge(race, program("1"));
   ASSERT_TRUE(quick.ratio);
   EXPECT_GT(quick.ratio->lo, 1);
-  race.crown();
-  race.rest();  // the incumbent is started again for the next one
+  race.promote();
+  race.pause();  // the incumbent is started again for the next one
   RaceResult again = challenge(race, program("20001"));
   ASSERT_TRUE(again.ratio);
   EXPECT_LT(again.ratio->hi, 1);
 }
 
 TEST_F(RaceTest, WrongAndCrashingProgramsFailAndLeaveTheIncumbent) {
-  Race race(*session_, 0);
+  Race race(*workspace_, 0);
   challenge(race, program("1"));
-  race.crown();
+  race.promote();
   RaceResult wrong = challenge(race, program("1", "0.5f"));
   ASSERT_TRUE(wrong.failure);
   EXPECT_EQ(outcome_name(*wrong.failure), "wrong_value");
   Candidate crashing = program("1");
   crashing.files[0].content.replace(crashing.files[0].content.find("asm volatile(\"\" ::: \"memory\");"), 30,
                                     "*(volatile int*)8 = 1;");
-  auto built = session_->build(crashing, session_->bound(0));
+  auto built = build_program(*workspace_, crashing, workspace_->setup().bound(0));
   ASSERT_TRUE(built && built->has_value());
   auto crash = race.challenge(**built);
   ASSERT_TRUE(crash) << crash.error().text();
   ASSERT_TRUE(crash->failure);
   EXPECT_EQ(outcome_name(*crash->failure), "crash");
-  session_->locate(*crash->failure, crashing, **built, session_->bound(0));
+  locate_crash(workspace_->setup(), *crash->failure, crashing, **built, workspace_->setup().bound(0));
   EXPECT_THAT(reason_text(*crash->failure), HasSubstr("in kernel (kernel.cc:4)"));
   RaceResult after = challenge(race, program("20000"));
   ASSERT_TRUE(after.ratio) << "the incumbent is still there";
@@ -101,7 +102,7 @@ TEST_F(RaceTest, WrongAndCrashingProgramsFailAndLeaveTheIncumbent) {
 }
 
 TEST_F(RaceTest, AFailingFirstChallengerLeavesNothingBehind) {
-  Race race(*session_, 0);
+  Race race(*workspace_, 0);
   EXPECT_TRUE(challenge(race, program("1", "0.5f")).failure);
   RaceResult next = challenge(race, program("1"));
   EXPECT_FALSE(next.failure);
@@ -109,15 +110,15 @@ TEST_F(RaceTest, AFailingFirstChallengerLeavesNothingBehind) {
 }
 
 TEST_F(RaceTest, AStopEndsACallAtOnce) {
-  Race race(*session_, 0);
+  Race race(*workspace_, 0);
   std::stop_source stop;
   stop.request_stop();
-  session_->obey(stop.get_token());
-  auto built = session_->build(program("1"), session_->bound(0));
+  workspace_->stop_on(stop.get_token());
+  auto built = build_program(*workspace_, program("1"), workspace_->setup().bound(0));
   ASSERT_TRUE(built && built->has_value());
   EXPECT_FALSE(race.challenge(**built));
-  session_->obey({});
-  Race another(*session_, 0);
+  workspace_->stop_on({});
+  Race another(*workspace_, 0);
   EXPECT_FALSE(challenge(another, program("1")).failure);
 }
 
@@ -125,13 +126,13 @@ TEST_F(RaceTest, TunablesAreSearchedOnceAndRemembered) {
   TempDir folder = TempDir::create().value();
   auto records = RunRecords::open(folder.path()).value();
   Candidate candidate = program("REPEAT", "0.0f", "// kforge: tune REPEAT=20000,1\n");
-  auto tuned = tune(*session_, *records, candidate, 60);
+  auto tuned = tune(*workspace_, *records, candidate, 60);
   ASSERT_TRUE(tuned) << tuned.error().text();
   ASSERT_TRUE(tuned->best) << tuned->table;
   EXPECT_FALSE(tuned->from_store);
   EXPECT_THAT(tuned->table, HasSubstr("best: REPEAT=1\n"));
   EXPECT_THAT(tuned->best->files[0].content, HasSubstr("#define REPEAT 1\n"));
-  auto again = tune(*session_, *records, candidate, 60);
+  auto again = tune(*workspace_, *records, candidate, 60);
   ASSERT_TRUE(again);
   EXPECT_TRUE(again->from_store);
   EXPECT_EQ(again->best->content_hash(), tuned->best->content_hash());
@@ -140,13 +141,13 @@ TEST_F(RaceTest, TunablesAreSearchedOnceAndRemembered) {
 TEST_F(RaceTest, TunablesThatNeverWorkAreTheCandidatesFailure) {
   TempDir folder = TempDir::create().value();
   auto records = RunRecords::open(folder.path()).value();
-  auto wrong = tune(*session_, *records, program("REPEAT", "0.5f", "// kforge: tune REPEAT=1,2\n"), 60);
+  auto wrong = tune(*workspace_, *records, program("REPEAT", "0.5f", "// kforge: tune REPEAT=1,2\n"), 60);
   ASSERT_TRUE(wrong) << wrong.error().text();
   EXPECT_FALSE(wrong->best);
   ASSERT_TRUE(wrong->failure);
   EXPECT_EQ(outcome_name(*wrong->failure), "wrong_value");
   EXPECT_THAT(wrong->table, HasSubstr("REPEAT=2"));
-  auto none = tune(*session_, *records, program("R", "0.0f", "// kforge: tune R=1,2 where R>5\n"), 60);
+  auto none = tune(*workspace_, *records, program("R", "0.0f", "// kforge: tune R=1,2 where R>5\n"), 60);
   ASSERT_TRUE(none);
   ASSERT_TRUE(none->failure);
   EXPECT_THAT(reason_text(*none->failure), HasSubstr("no values meet"));

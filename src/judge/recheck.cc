@@ -16,9 +16,9 @@ bool overlap(double lo1, double hi1, double lo2, double hi2) { return lo1 <= hi2
 
 bool close(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
 
-const SampleSeries* series_of(const EvalReport& report, std::string_view contender) {
+const SampleSeries* series_of(const EvalReport& report, std::string_view sampled) {
   for (const SampleSeries& series : report.samples)
-    if (series.contender == contender) return &series;
+    if (series.contender == sampled) return &series;
   return nullptr;
 }
 
@@ -28,13 +28,13 @@ bool figures_follow(const EvalReport& report) {
   const SampleSeries* own = series_of(report, "candidate");
   if (!own) return false;
   Interval ns = median_interval(own->ns_per_call);
-  if (!close(ns.value, report.time_ns->median) || !close(ns.lo, report.time_ns->lo) ||
+  if (!close(ns.value, report.time_ns->value) || !close(ns.lo, report.time_ns->lo) ||
       !close(ns.hi, report.time_ns->hi))
     return false;
   if (!report.speedup) return true;
-  const SampleSeries* rival = series_of(report, report.speedup->against);
-  if (!rival || rival->ns_per_call.size() != own->ns_per_call.size()) return false;
-  Interval ratio = paired_ratio(rival->ns_per_call, own->ns_per_call);
+  const SampleSeries* opponent = series_of(report, report.speedup->against);
+  if (!opponent || opponent->ns_per_call.size() != own->ns_per_call.size()) return false;
+  Interval ratio = paired_ratio(opponent->ns_per_call, own->ns_per_call);
   return close(ratio.value, report.speedup->value) && close(ratio.lo, report.speedup->lo) &&
          close(ratio.hi, report.speedup->hi);
 }

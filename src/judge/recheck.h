@@ -5,8 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/progress.h"
 #include "base/result.h"
-#include "report/eval_report.h"
+#include "store/eval_report.h"
 
 namespace kforge {
 

@@ -20,7 +20,7 @@ Result<TaskCheck> check_task(const Task& task, std::string_view shape_set, std::
 
   TaskCheck check{task.name, std::string(shape_set), {}, 0, "", 0};
   for (InputKind kind : kAllInputKinds) {
-    KF_TRY(Truth expected, context.expected(kind));
+    KF_TRY(ExpectedValues expected, context.expected(kind));
     check.kinds_finite += expected->yardstick_finite;
     if (expected.seconds < check.oracle_seconds) continue;
     check.oracle_seconds = expected.seconds;

@@ -3,8 +3,9 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/readable.h"
+#include "judge/program.h"
 #include "judge/race.h"
-#include "report/readable.h"
 
 namespace kforge {
 namespace {
@@ -34,10 +35,10 @@ std::optional<Tuning> recall(const std::string& document, const Candidate& candi
 }
 
 // Where nothing is timed the platform's model takes the place of a race.
-Result<RaceResult> modelled(JudgingSession& session, const Candidate& filled, const Build& build,
+Result<RaceResult> modelled(Workspace& workspace, const Candidate& filled, const Build& build,
                             const BoundTask& task, double best_ns) {
   RaceResult result;
-  KF_TRY(double ns, session.model(filled, build, task));
+  KF_TRY(double ns, model_ns(workspace.setup(), filled, build, task));
   result.ns = {ns, ns, ns};
   if (best_ns > 0) result.ratio = Interval{best_ns / ns, best_ns / ns, best_ns / ns};
   return result;
@@ -45,22 +46,21 @@ Result<RaceResult> modelled(JudgingSession& session, const Candidate& filled, co
 
 }  // namespace
 
-Result<Tuning> tune(JudgingSession& session, RunRecords& records, const Candidate& candidate,
-                    double seconds) {
+Result<Tuning> tune(Workspace& workspace, RunRecords& records, const Candidate& candidate, double seconds) {
   Tuning tuning;
   auto tunables = tunables_of(candidate);
   if (!tunables) {
     tuning.failure = CompileError{tunables.error().message};
     return tuning;
   }
-  const BoundTask& task = session.bound(0);
-  std::string hash = candidate.content_hash(), machine = session.machine().id();
+  const BoundTask& task = workspace.setup().bound(0);
+  std::string hash = candidate.content_hash(), machine = workspace.setup().machine.id();
   KF_TRY(auto known, records.tuning(hash, task.key(), machine));
   if (known)
     if (auto recalled = recall(*known, candidate)) return *recalled;
 
   auto start = Clock::now();
-  Race race(session, 0);
+  Race race(workspace, 0);
   std::optional<Assignment> best;
   double best_ns = 0;
   std::optional<Failure> first_failure;
@@ -69,21 +69,22 @@ Result<Tuning> tune(JudgingSession& session, RunRecords& records, const Candidat
       tuning.table += "(the time for tuning was used up)\n";
       break;
     }
-    session.progress().stage("tuning " + to_text(values));
+    workspace.progress().stage("tuning " + to_text(values));
     Candidate filled = with_values(candidate, values);
-    KF_TRY(auto built, session.build(filled, task));
+    KF_TRY(auto built, build_program(workspace, filled, task));
     std::optional<Failure> failure;
     if (!built) failure = built.error();
-    if (built) failure = session.symbol_gate(*built);
+    if (built)
+      if (GateFinding symbols = judge_symbols(workspace.setup(), *built); !symbols) failure = symbols.error();
     RaceResult result;
     if (!failure) {
-      if (session.modelled()) {
-        KF_TRY(result, modelled(session, filled, *built, task, best_ns));
+      if (workspace.setup().modelled()) {
+        KF_TRY(result, modelled(workspace, filled, *built, task, best_ns));
       } else {
         KF_TRY(result, race.challenge(*built));
       }
       failure = result.failure;
-      if (failure && !first_failure) session.locate(*failure, filled, *built, task);
+      if (failure && !first_failure) locate_crash(workspace.setup(), *failure, filled, *built, task);
     }
     if (failure) {
       if (!first_failure) first_failure = failure;
@@ -96,7 +97,7 @@ Result<Tuning> tune(JudgingSession& session, RunRecords& records, const Candidat
     if (best && (!result.ratio || result.ratio->lo <= 1)) continue;
     best = values;
     best_ns = result.ns.value;
-    if (!session.modelled()) race.crown();
+    if (!workspace.setup().modelled()) race.promote();
   }
   if (!best) {
     tuning.failure =

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "judge/session.h"
 #include "judge/tunables.h"
+#include "judge/workspace.h"
 #include "store/runs.h"
 
 namespace kforge {
@@ -18,6 +18,6 @@ struct Tuning {
   bool from_store = false;
 };
 
-Result<Tuning> tune(JudgingSession& session, RunRecords& records, const Candidate& candidate, double seconds);
+Result<Tuning> tune(Workspace& workspace, RunRecords& records, const Candidate& candidate, double seconds);
 
 }  // namespace kforge

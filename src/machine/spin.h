@@ -1,5 +1,5 @@
 // What comes before a timed sample: cores that run at their working speed, and caches that hold nothing of
-// the contenders. After idling, bursts on two threads are bimodal by a factor of two; 20 ms of spinning ends
+// the programs. After idling, bursts on two threads are bimodal by a factor of two; 20 ms of spinning ends
 // that.
 #pragma once
 

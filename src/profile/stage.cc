@@ -10,9 +10,9 @@
 #include <random>
 
 #include "base/subprocess.h"
+#include "execute/tensor_memory.h"
 #include "platform/substitute.h"
 #include "profile/caller/plan.h"
-#include "run/tensor_memory.h"
 #include "task/inputs.h"
 
 namespace kforge {

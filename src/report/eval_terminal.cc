@@ -8,8 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "report/eval_report.h"
-#include "report/readable.h"
+#include "base/readable.h"
+#include "report/eval_terminal.h"
+#include "store/eval_report.h"
 
 namespace kforge {
 namespace {
@@ -80,12 +81,12 @@ class Screen {
   }
 
   void verdict() {
-    std::string word = report_.outcome;
+    std::string word(name_of(report_.outcome));
     std::replace(word.begin(), word.end(), '_', ' ');
     std::transform(word.begin(), word.end(), word.begin(),
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     text_ += "  " + (report_.passed() ? paint_.good(word) : paint_.bad(word));
-    if (!report_.gate.empty()) text_ += fmt::format(" at gate {}", paint_.strong(report_.gate));
+    if (report_.gate) text_ += fmt::format(" at gate {}", paint_.strong(report_.gate_name()));
     if (std::string count = gate_count(); !count.empty()) text_ += "  " + paint_.faint(count);
     text_ += "\n";
     if (report_.sandbox == "none")
@@ -133,7 +134,7 @@ class Screen {
                                   readable_time(report_.modelled->ns), printable(report_.modelled->model)));
     if (report_.time_ns) {
       row("time",
-          fmt::format("{}  {} per call, {} cache, {} thread{}{}", readable_time(report_.time_ns->median),
+          fmt::format("{}  {} per call, {} cache, {} thread{}{}", readable_time(report_.time_ns->value),
                       interval(report_.time_ns->lo, report_.time_ns->hi, readable_time), report_.cache,
                       report_.threads, report_.threads == 1 ? "" : "s",
                       report_.rounds
@@ -149,7 +150,7 @@ class Screen {
         std::string text;
         for (const auto& [name, size] : shape.dims) text += fmt::format("{}={} ", name, size);
         if (shape.modelled_ns) text += " modelled " + readable_time(*shape.modelled_ns);
-        if (shape.time_ns) text += " " + readable_time(shape.time_ns->median);
+        if (shape.time_ns) text += " " + readable_time(shape.time_ns->value);
         if (shape.speedup) text += "  " + speedup_text(*shape.speedup);
         row("", text);
       }
@@ -160,9 +161,8 @@ class Screen {
     std::vector<std::vector<std::string>> rows;
     for (const BaselineResult& baseline : report_.baselines) {
       std::string what = baseline.what;
-      if (!baseline.failed_gates.empty())
-        what += fmt::format(" (fails gate {})", fmt::join(baseline.failed_gates, ", "));
-      rows.push_back({baseline.name, readable_time(baseline.time_ns.median),
+      for (Gate gate : baseline.failed_gates) what += fmt::format(" (fails gate {})", name_of(gate));
+      rows.push_back({baseline.name, readable_time(baseline.time_ns.value),
                       baseline.speedup ? factor(baseline.speedup->value) : "", what});
     }
     if (!rows.empty()) {
@@ -233,7 +233,8 @@ class Screen {
       std::string painted = gate.state == GateState::kPassed   ? paint_.good(state)
                             : gate.state == GateState::kFailed ? paint_.bad(state)
                                                                : paint_.warn(state);
-      std::string first = fmt::format("  {:<15}{}{}", gate.name, painted, std::string(9 - state.size(), ' '));
+      std::string first =
+          fmt::format("  {:<15}{}{}", name_of(gate.gate), painted, std::string(9 - state.size(), ' '));
       auto lines = wrap(printable(gate.summary), width_ - 26);
       if (lines.empty()) lines.emplace_back();
       for (std::size_t i = 0; i < lines.size(); ++i)

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 
-#include "report/eval_report.h"
-#include "report/sample_report.h"
+#include "report/eval_terminal.h"
+#include "store/eval_report.h"
+#include "store/sample_report.h"
 
 namespace kforge {
 namespace {
@@ -77,8 +78,8 @@ TEST(EvalTerminal, TextOfTheCandidateCannotDriveTheTerminal) {
 
 TEST(EvalTerminal, LongCompilerLogsAreCut) {
   EvalReport report = refused_report();
-  report.outcome = "compile_error";
-  report.gate = "";
+  report.outcome = Outcome::kCompileError;
+  report.gate.reset();
   report.reason = "";
   for (int i = 0; i < 200; ++i) report.reason += "kernel.cc:1: error\n";
   std::string text = to_terminal(report, {});

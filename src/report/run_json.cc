@@ -1,6 +1,6 @@
 // report.json and `kforge forge --json`: docs/cli.md lists the fields.
-#include "report/json_parts.h"
 #include "report/run_report.h"
+#include "store/json_parts.h"
 
 namespace kforge {
 namespace {

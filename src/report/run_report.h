@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "base/readable.h"
 #include "generate/plan.h"
-#include "report/eval_report.h"
-#include "report/readable.h"
+#include "report/eval_terminal.h"
+#include "report/progress.h"
+#include "store/eval_report.h"
 
 namespace kforge {
 

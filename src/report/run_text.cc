@@ -145,10 +145,10 @@ std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
                           readable_time(best.modelled->ns), printable(best.modelled->model));
     if (best.time_ns)
       text += fmt::format("  time       {}  [{}, {}] per call, {} cache, {} threads\n",
-                          readable_time(best.time_ns->median), readable_time(best.time_ns->lo),
+                          readable_time(best.time_ns->value), readable_time(best.time_ns->lo),
                           readable_time(best.time_ns->hi), best.cache, best.threads);
     for (const BaselineResult& baseline : best.baselines)
-      text += fmt::format("  baseline   {:<14} {}{}\n", baseline.name, readable_time(baseline.time_ns.median),
+      text += fmt::format("  baseline   {:<14} {}{}\n", baseline.name, readable_time(baseline.time_ns.value),
                           baseline.speedup ? fmt::format("  {:.2f}x", baseline.speedup->value) : "");
     for (const AbsentBaselineNote& absent : best.absent_baselines)
       text += paint.faint(fmt::format("  absent     {}: {}{}\n", absent.name, printable(absent.reason),
@@ -223,7 +223,7 @@ std::string to_markdown(const RunReport& r) {
     text += fmt::format("**, precision {}", r.precision);
     if (algebraic(best)) text += ", algebraic (it does less arithmetic than the graph says)";
     if (best.time_ns)
-      text += fmt::format(", {} per call ({} cache)", readable_time(best.time_ns->median), best.cache);
+      text += fmt::format(", {} per call ({} cache)", readable_time(best.time_ns->value), best.cache);
     if (best.modelled)
       text += fmt::format(
           ", modelled {} by {}.\nIt was verified, not timed: a modelled figure ranks programs and is no "
@@ -234,10 +234,10 @@ std::string to_markdown(const RunReport& r) {
           ".\nThe figure is from a confirmation run after the search: fresh process, fresh inputs, all "
           "baselines present.\n\n";
     if (best.time_ns) text += "| contender | time | speedup of the kernel |\n|---|---|---|\n";
-    if (best.time_ns) text += fmt::format("| kernel | {} | |\n", readable_time(best.time_ns->median));
+    if (best.time_ns) text += fmt::format("| kernel | {} | |\n", readable_time(best.time_ns->value));
     for (const BaselineResult& baseline : best.baselines)
       text += fmt::format("| {} ({}) | {} | {} |\n", baseline.name, markdown_cell(baseline.what),
-                          readable_time(baseline.time_ns.median),
+                          readable_time(baseline.time_ns.value),
                           baseline.speedup ? fmt::format("{:.2f}x [{:.2f}, {:.2f}]", baseline.speedup->value,
                                                          baseline.speedup->lo, baseline.speedup->hi)
                                            : "");

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runner/session.h"
+#include "runner/runner_state.h"
 
 namespace kforge::runner {
 namespace {
@@ -25,7 +25,7 @@ bool plausible(const KforgeArgumentRow& row, uint32_t slots, const size_t arena_
 bool map_argument(Argument& argument, int fd) {
   const KforgeArgumentRow& row = argument.row;
   bool shares_one_instance = row.stride == 0;  // params
-  argument.slots = shares_one_instance ? 1 : session.slot_count;
+  argument.slots = shares_one_instance ? 1 : runner_state.slot_count;
   argument.region_bytes = argument.slots * argument.step() + kGuardBytes;
   void* region =
       mmap(nullptr, argument.region_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -42,12 +42,12 @@ bool map_argument(Argument& argument, int fd) {
 }
 
 void unmap_all() {
-  for (uint32_t i = 0; i < session.argument_count; ++i) {
-    Argument& argument = session.arguments[i];
+  for (uint32_t i = 0; i < runner_state.argument_count; ++i) {
+    Argument& argument = runner_state.arguments[i];
     if (argument.region) munmap(argument.region, argument.region_bytes);
     argument = Argument{};
   }
-  session.argument_count = session.slot_count = 0;
+  runner_state.argument_count = runner_state.slot_count = 0;
 }
 
 // Null, or what is wrong.
@@ -66,12 +66,13 @@ const char* map_all(const Packet& packet) {
     if (fstat(packet.fds[i], &info) != 0) return "a shared-memory file is unusable";
     arena_bytes[i] = static_cast<size_t>(info.st_size);
   }
-  session.slot_count = counts[1];
+  runner_state.slot_count = counts[1];
   for (uint32_t i = 0; i < counts[0]; ++i) {
-    Argument& argument = session.arguments[i];
+    Argument& argument = runner_state.arguments[i];
     memcpy(&argument.row, packet.payload + sizeof counts + i * sizeof argument.row, sizeof argument.row);
-    if (!plausible(argument.row, session.slot_count, arena_bytes)) return "a tensor lies outside its arena";
-    session.argument_count = i + 1;
+    if (!plausible(argument.row, runner_state.slot_count, arena_bytes))
+      return "a tensor lies outside its arena";
+    runner_state.argument_count = i + 1;
     if (!map_argument(argument, packet.fds[argument.row.arena])) return "cannot map a tensor: ";
   }
   return nullptr;

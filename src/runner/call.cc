@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "runner/session.h"
+#include "runner/runner_state.h"
 
 namespace kforge::runner {
 namespace {
@@ -42,9 +42,9 @@ uint64_t now_ns() {
 enum class Which { kParams, kAll, kStateAndRest };
 size_t gather(Which which, uint32_t slot, void** pointers) {
   size_t count = 0;
-  if (which == Which::kStateAndRest) pointers[count++] = session.state;
-  for (uint32_t i = 0; i < session.argument_count; ++i) {
-    const Argument& argument = session.arguments[i];
+  if (which == Which::kStateAndRest) pointers[count++] = runner_state.state;
+  for (uint32_t i = 0; i < runner_state.argument_count; ++i) {
+    const Argument& argument = runner_state.arguments[i];
     bool wanted = which == Which::kAll || (argument.row.is_param != 0) == (which == Which::kParams);
     if (wanted) pointers[count++] = argument.data(argument.slots == 1 ? 0 : slot);
   }
@@ -56,47 +56,47 @@ void* pointers_of_slot[KFORGE_MAX_SLOTS][kMostPointers];
 }  // namespace
 
 void release_state() {
-  if (session.prepared && session.candidate.release) {
-    void* pointers[] = {session.state};
-    call_exactly<1>(session.candidate.release, pointers);
+  if (runner_state.prepared && runner_state.candidate.release) {
+    void* pointers[] = {runner_state.state};
+    call_exactly<1>(runner_state.candidate.release, pointers);
   }
-  session.prepared = false;
-  session.state = nullptr;
+  runner_state.prepared = false;
+  runner_state.state = nullptr;
 }
 
 void prepare() {
-  if (!session.candidate.kernel && !session.candidate.uses_prepare())
+  if (!runner_state.candidate.kernel && !runner_state.candidate.uses_prepare())
     return send_error("no candidate is loaded");
-  if (!session.candidate.uses_prepare()) return send_done(0, 0);
+  if (!runner_state.candidate.uses_prepare()) return send_done(0, 0);
   release_state();
   void* params[kMostPointers];
   Caller caller = caller_of(gather(Which::kParams, 0, params));
   uint64_t start = now_ns();
-  session.state = caller(session.candidate.prepare, params);
+  runner_state.state = caller(runner_state.candidate.prepare, params);
   uint64_t end = now_ns();
-  session.prepared = true;
+  runner_state.prepared = true;
   send_done(0, end - start);
 }
 
 void call(const Packet& packet) {
   uint32_t count = packet.head.payload / sizeof(uint32_t);
-  bool trio = session.candidate.uses_prepare();
-  if (!trio && !session.candidate.kernel) return send_error("no candidate is loaded");
-  if (trio && !session.prepared) return send_error("the candidate was not prepared");
+  bool trio = runner_state.candidate.uses_prepare();
+  if (!trio && !runner_state.candidate.kernel) return send_error("no candidate is loaded");
+  if (trio && !runner_state.prepared) return send_error("the candidate was not prepared");
   if (count == 0 || count > KFORGE_MAX_SLOTS || packet.head.payload % sizeof(uint32_t))
     return send_error("wrong number of slots");
   static uint32_t slots[KFORGE_MAX_SLOTS];
   memcpy(slots, packet.payload, packet.head.payload);
   size_t pointers = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    if (slots[i] >= session.slot_count) return send_error("there is no such slot");
+    if (slots[i] >= runner_state.slot_count) return send_error("there is no such slot");
     pointers = gather(trio ? Which::kStateAndRest : Which::kAll, slots[i], pointers_of_slot[i]);
   }
   Caller caller = caller_of(pointers);
-  AnyFunction function = trio ? session.candidate.kernel_prepared : session.candidate.kernel;
+  AnyFunction function = trio ? runner_state.candidate.kernel_prepared : runner_state.candidate.kernel;
   uint64_t start = now_ns();
   for (uint32_t i = 0; i < count; ++i) {
-    session.slot = slots[i];
+    runner_state.slot = slots[i];
     caller(function, pointers_of_slot[i]);
   }
   send_done(0, now_ns() - start);

@@ -6,7 +6,7 @@
 
 #include <initializer_list>
 
-#include "runner/session.h"
+#include "runner/runner_state.h"
 
 namespace kforge::runner {
 namespace {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#include "runner/session.h"
+#include "runner/runner_state.h"
 
 namespace kforge::runner {
 namespace {
@@ -50,7 +50,7 @@ struct Range {
 };
 
 int note_candidate(dl_phdr_info* info, size_t, void* result) {
-  if (!info->dlpi_name || strcmp(info->dlpi_name, session.path) != 0) return 0;
+  if (!info->dlpi_name || strcmp(info->dlpi_name, runner_state.path) != 0) return 0;
   auto* range = static_cast<Range*>(result);
   range->base = info->dlpi_addr;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -69,8 +69,8 @@ bool aborts_itself(const siginfo_t* info, const Machine& machine) {
 
 // Which tensor an address belongs to, its guards included.
 bool place_in_tensor(uintptr_t address) {
-  for (uint32_t i = 0; i < session.argument_count; ++i) {
-    const Argument& argument = session.arguments[i];
+  for (uint32_t i = 0; i < runner_state.argument_count; ++i) {
+    const Argument& argument = runner_state.arguments[i];
     uintptr_t region = reinterpret_cast<uintptr_t>(argument.region);
     if (address < region || address >= region + argument.region_bytes) continue;
     size_t offset = address - region;
@@ -104,6 +104,10 @@ void find_place(const siginfo_t* info, const Machine& machine) {
     fault.place = KFORGE_FAULT_NULL;
   else if (address + kStackZone > machine.stack && address < machine.stack + kStackZone)
     fault.place = KFORGE_FAULT_STACK;
+#ifdef KFORGE_GUARDED_HEAP
+  else if (info->si_code == SEGV_ACCERR)
+    fault.place = KFORGE_FAULT_AFTER_BLOCK;
+#endif
 }
 
 struct Walk {
@@ -153,8 +157,8 @@ void on_crash(int signal, siginfo_t* info, void* context) {
   fault.signal = signal;
   fault.code = info->si_code;
   fault.address = reinterpret_cast<uintptr_t>(info->si_addr);
-  fault.stage = static_cast<int32_t>(session.stage);
-  fault.slot = session.slot;
+  fault.stage = static_cast<int32_t>(runner_state.stage);
+  fault.slot = runner_state.slot;
   find_place(info, machine);
   find_frames(machine);
   send_and_end(signal);

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "runner/session.h"
+#include "runner/runner_state.h"
 
 namespace kforge::runner {
 
@@ -35,12 +35,12 @@ const char* install_filter(int fd) {
 // Without this it could map any library of the system (a BLAS, say) as its own code.
 const char* allow_only_candidate_file() {
 #if defined(SYS_landlock_create_ruleset)
-  if (session.load_filter < 0) return nullptr;
+  if (runner_state.load_filter < 0) return nullptr;
   landlock_ruleset_attr attributes{};
   attributes.handled_access_fs = (1ull << 13) - 1;  // everything Landlock's first version knows
   int ruleset = static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0));
   if (ruleset < 0) return nullptr;  // an older kernel: the mount table and the filters have to do
-  for (const char* const* path = session.readable; *path; ++path) {
+  for (const char* const* path = runner_state.readable; *path; ++path) {
     landlock_path_beneath_attr rule{};
     rule.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE;
     rule.parent_fd = open(*path, O_PATH | O_CLOEXEC);

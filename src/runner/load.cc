@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 
-#include "runner/session.h"
+#include "runner/runner_state.h"
 
 namespace kforge::runner {
 namespace {
@@ -15,7 +15,7 @@ AnyFunction find(void* library, const char* name) {
 
 void report_missing(void* library) {
   char text[1024];
-  Candidate& found = session.candidate;
+  Candidate& found = runner_state.candidate;
   if (found.prepare || found.kernel_prepared) {
     snprintf(text, sizeof text,
              "%s was found but %s was not; the trio is prepare, kernel_prepared and (optional) release",
@@ -34,21 +34,21 @@ void report_missing(void* library) {
 }  // namespace
 
 void load() {
-  if (session.loaded) return send_error("a candidate is already loaded");
-  session.loaded = true;
+  if (runner_state.loaded) return send_error("a candidate is already loaded");
+  runner_state.loaded = true;
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);  // what Landlock and seccomp ask for
   if (const char* problem = allow_only_candidate_file()) return send_error(problem);
-  if (const char* problem = install_filter(session.load_filter)) return send_error(problem);
+  if (const char* problem = install_filter(runner_state.load_filter)) return send_error(problem);
   cpu_set_t processors;
   const bool known = sched_getaffinity(0, sizeof processors, &processors) == 0;
-  void* library = dlopen(session.path, RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(runner_state.path, RTLD_NOW | RTLD_LOCAL);
   // OpenMP binds the thread that loads it to one processor, and threads that it makes would all inherit that.
   if (known && library && starts_threads(library)) sched_setaffinity(0, sizeof processors, &processors);
   const char* why = library ? nullptr : dlerror();
-  if (const char* problem = install_filter(session.run_filter)) return send_error(problem);
+  if (const char* problem = install_filter(runner_state.run_filter)) return send_error(problem);
   if (!library) return send_error("the candidate cannot be loaded: ", why ? why : "unknown reason");
 
-  Candidate& found = session.candidate;
+  Candidate& found = runner_state.candidate;
   found.kernel = find(library, "kernel");
   found.prepare = find(library, "prepare");
   found.kernel_prepared = find(library, "kernel_prepared");

@@ -11,28 +11,28 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "runner/session.h"
+#include "runner/runner_state.h"
 
 namespace kforge::runner {
 
-Session session;
+RunnerState runner_state;
 
 namespace {
 
 bool read_arguments(int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return false;
-  session.path = argv[1];
+  runner_state.path = argv[1];
   int readable = 0;
-  session.readable[readable++] = session.path;
+  runner_state.readable[readable++] = runner_state.path;
   for (int i = 2; i < argc; i += 2) {
     const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
     if (!value) return false;
     if (!strcmp(argv[i], "--load-filter")) {
-      session.load_filter = atoi(value);
+      runner_state.load_filter = atoi(value);
     } else if (!strcmp(argv[i], "--run-filter")) {
-      session.run_filter = atoi(value);
+      runner_state.run_filter = atoi(value);
     } else if (!strcmp(argv[i], "--libraries") && readable < kMostReadable) {
-      session.readable[readable++] = value;
+      runner_state.readable[readable++] = value;
     } else {
       return false;
     }
@@ -49,7 +49,7 @@ void request_amx() {
 }
 
 void serve(const Packet& packet) {
-  session.stage = packet.head.type;
+  runner_state.stage = packet.head.type;
   switch (packet.head.type) {
     case KFORGE_SETUP:
       return set_up(packet);
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   send_message(KFORGE_READY, KFORGE_PROTOCOL_VERSION, 0);
   for (Packet packet; receive_packet(packet);) {
     serve(packet);
-    session.stage = 0;
+    runner_state.stage = 0;
   }
   _exit(0);
 }

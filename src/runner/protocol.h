@@ -1,4 +1,4 @@
-// What the trusted parent and a contender say to each other. A contender is any program that computes a task
+// What the trusted parent and a program say to each other. The program is any one that computes a task
 // on request: the runner with a candidate in it (sandboxed), or a baseline (onednn, onnxruntime, torch). All
 // speak this, so that every gate and every clock treats them alike.
 //
@@ -6,7 +6,7 @@
 // Message header, then `payload` bytes. All fields little-endian, natural alignment. Python speaks it too
 // (python/kforge_child.py), so keep the structs plain.
 //
-//   parent                                 contender
+//   parent                                 program
 //                                          kReady      (after start-up; value = protocol version)
 //   kSetup  + table rows, + 3 fds     ->               maps the arenas
 //                                          kDone       (value = 0) or kError + text
@@ -17,18 +17,18 @@
 //   repeated
 //                                          kDone       (nanoseconds)
 //   kCall   + slot numbers (uint32)   ->               runs the task once for each slot listed, in that order
-//                                          kDone       (nanoseconds by the contender's own clock: a claim)
+//                                          kDone       (nanoseconds by the program's own clock: a claim)
 //   kExit                             ->               release(state), exit code 0
 //
-// Instead of kDone a contender may die; if it can, it first sends kFault with what happened.
-// The parent trusts none of it: time is the parent's, values are read from the arenas, and the contender is
+// Instead of kDone a program may die; if it can, it first sends kFault with what happened.
+// The parent trusts none of it: time is the parent's, values are read from the arenas, and the program is
 // stopped the instant it says kDone.
 //
 // Arenas: three shared-memory files (fds of kSetup, in this order): params (sealed against writing), inputs
 // (sealed against writing), outputs (outputs and inouts, writable). Each tensor instance occupies whole pages
 // of its arena. The data starts 64-byte aligned and as late as it can: data rounded up to 64 bytes ends
 // exactly where the last page ends, so that the guard page follows at once; what lies before the data in its
-// first page and the tail after it is canary, checked by the parent. A contender maps each instance between
+// first page and the tail after it is canary, checked by the parent. A program maps each instance between
 // two PROT_NONE pages; slot s of argument a lies at row.offset + s * row.stride (params have one slot, stride
 // 0).
 #ifndef KFORGE_RUNNER_PROTOCOL_H_
@@ -50,7 +50,7 @@ enum KforgeMessageType {
   KFORGE_EXIT = 6,
   KFORGE_ECHO = 7,  // answered at once: how long does a message take?
   KFORGE_DONE = 10,
-  KFORGE_ERROR = 11,  // payload: text; the contender cannot serve (missing symbol, unsupported operator)
+  KFORGE_ERROR = 11,  // payload: text; the program cannot serve (missing symbol, unsupported operator)
   KFORGE_FAULT = 12,  // payload: KforgeFault
 };
 
@@ -84,6 +84,7 @@ enum KforgeFaultPlace {
   KFORGE_FAULT_AFTER_TENSOR = 3,   // guard page after it
   KFORGE_FAULT_NULL = 4,           // first 64 KiB of the address space
   KFORGE_FAULT_STACK = 5,          // near the stack pointer: overflow
+  KFORGE_FAULT_AFTER_BLOCK = 6,    // guard page behind a block of the guarded heap
 };
 
 typedef struct KforgeFault {

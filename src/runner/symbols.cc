@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runner/session.h"
+#include "runner/runner_state.h"
 
 namespace kforge::runner {
 namespace {

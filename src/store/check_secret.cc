@@ -17,7 +17,7 @@ std::optional<std::uint64_t> parse_seed(const std::string& text) {
 
 }  // namespace
 
-Result<CheckSecret> Store::take_check_secret(std::string_view task_key) {
+Result<CheckSecret> Store::next_check_secret(std::string_view task_key) {
   KF_TRY(auto transaction, Transaction::begin(database_));
   KF_TRY(auto query, database_.prepare("SELECT seed, uses FROM check_secret WHERE task_key = ?"));
   KF_TRY(bool found, query.bind(task_key).step());

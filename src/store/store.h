@@ -95,7 +95,7 @@ class Store {
   Result<std::vector<ResultRow>> latest_results(const ResultFilter& filter);
 
   // The secret for one evaluation of this task; counts the use and draws a new one after kSecretUses.
-  Result<CheckSecret> take_check_secret(std::string_view task_key);
+  Result<CheckSecret> next_check_secret(std::string_view task_key);
 
   // Files by content: saved whole, read back only when their hash still fits.
   Result<std::string> save_artefact(std::string_view content);

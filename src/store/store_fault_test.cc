@@ -67,7 +67,7 @@ TEST_F(StoreFaultTest, TwoProcessesOpenAndWriteAtOnce) {
     if (!store) return 1;
     for (int i = 0; i < 100; ++i) {
       if (!store->save_result(result_with_evidence())) return 2;
-      if (!store->take_check_secret("shared")) return 3;
+      if (!store->next_check_secret("shared")) return 3;
     }
     return 0;
   };

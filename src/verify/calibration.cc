@@ -98,7 +98,7 @@ Result<Calibration> calibrate(const JudgeContext& context) {
   NullCandidate nulls[] = {{"zeros"}, {"ones"}, {"mean"}, {"copy of an input"}};
   for (InputKind kind : {InputKind::kOwn, InputKind::kNormal}) {
     std::uint64_t seed = context.check_seed(kind);
-    KF_TRY(Truth expected, context.expected(kind));
+    KF_TRY(ExpectedValues expected, context.expected(kind));
     for (const ExpectedOutput& output : expected->outputs) {
       std::vector<std::byte> data(static_cast<std::size_t>(element_count(output.shape)) *
                                   size_of(output.dtype));
@@ -124,6 +124,17 @@ Result<Calibration> calibrate(const JudgeContext& context) {
     calibration.closest_name = null.name;
   }
   return calibration;
+}
+
+GateResult finding_of(const Calibration& calibration) {
+  if (calibration.vacuous())
+    return {Gate::kCalibration, GateState::kFlagged,
+            fmt::format("the task is vacuous: {} would pass too", calibration.passing.front()), ""};
+  return passed(
+      Gate::kCalibration,
+      fmt::format(
+          "programs that do nothing fail; the nearest ({}) is at least {:.3g} times outside the bound",
+          calibration.closest_name, calibration.closest));
 }
 
 }  // namespace kforge

@@ -1,5 +1,6 @@
-// Gate 11: would a program that does nothing pass? Null candidates (zeros, ones, a copy of an input, the mean
-// of the truth) must fail on the task; otherwise the task says nothing about a kernel and is called vacuous.
+// Gate "calibration": would a program that does nothing pass? Null candidates (zeros, ones, a copy of an
+// input, the mean of the truth) must fail on the task; otherwise the task says nothing about a kernel and is
+// called vacuous.
 #pragma once
 
 #include <string>
@@ -20,5 +21,7 @@ struct Calibration {
 
 // Judges the null candidates on the task's own and on normal inputs; no process is involved.
 Result<Calibration> calibrate(const JudgeContext& context);
+// A vacuous task flags the program; it does not fail it.
+GateResult finding_of(const Calibration& calibration);
 
 }  // namespace kforge

@@ -37,8 +37,8 @@ SamplePositions::SamplePositions(const BoundTask& task, std::uint64_t seed) {
   }
 }
 
-Fingerprint take_fingerprint(const SamplePositions& positions, const TensorMemory& outputs,
-                             std::uint32_t slot) {
+Fingerprint fingerprint_of(const SamplePositions& positions, const TensorMemory& outputs,
+                           std::uint32_t slot) {
   Fingerprint values;
   for (const auto& output : positions.outputs()) {
     auto data = outputs.tensor(output.argument, slot);

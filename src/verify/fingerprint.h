@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "execute/tensor_memory.h"
 #include "oracle/expected.h"
-#include "run/tensor_memory.h"
 #include "verify/policy.h"
 
 namespace kforge {
@@ -31,8 +31,7 @@ class SamplePositions {
 
 using Fingerprint = std::vector<double>;  // values at the positions, output after output
 
-Fingerprint take_fingerprint(const SamplePositions& positions, const TensorMemory& outputs,
-                             std::uint32_t slot);
+Fingerprint fingerprint_of(const SamplePositions& positions, const TensorMemory& outputs, std::uint32_t slot);
 
 // What differs between the timed call and its repetition beyond twice the policy, in words; nothing when they
 // agree. `expected` gives the yardstick's error on inputs of the same kind.

@@ -34,7 +34,7 @@ class FingerprintTest : public testing::Test {
   void set(std::size_t element, float value) {
     std::memcpy(outputs_.tensor(0, 0).data() + 4 * element, &value, 4);
   }
-  Fingerprint take() { return take_fingerprint(positions_, outputs_, 0); }
+  Fingerprint take() { return fingerprint_of(positions_, outputs_, 0); }
   bool differ(const Fingerprint& a, const Fingerprint& b) {
     return fingerprints_differ(positions_, task_, a, b, *policy_from_name("fp32"), expected_).has_value();
   }

@@ -1,10 +1,21 @@
 #include "verify/gate.h"
 
-namespace kforge {
+#include <algorithm>
+#include <iterator>
 
-std::string_view name_of(GateState state) {
-  static constexpr std::string_view kNames[] = {"passed", "failed", "skipped", "flagged"};
-  return kNames[static_cast<std::size_t>(state)];
+namespace kforge {
+namespace {
+
+constexpr std::string_view kNames[] = {"passed", "failed", "skipped", "flagged"};
+
+}  // namespace
+
+std::string_view name_of(GateState state) { return kNames[static_cast<std::size_t>(state)]; }
+
+std::optional<GateState> gate_state_from_name(std::string_view name) {
+  auto found = std::ranges::find(kNames, name);
+  if (found == std::end(kNames)) return std::nullopt;
+  return static_cast<GateState>(found - std::begin(kNames));
 }
 
 }  // namespace kforge

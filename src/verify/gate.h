@@ -3,21 +3,32 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/failure.h"
 
 namespace kforge {
 
 enum class GateState : std::uint8_t { kPassed, kFailed, kSkipped, kFlagged };
 std::string_view name_of(GateState state);  // "passed", "failed", "skipped", "flagged"
+std::optional<GateState> gate_state_from_name(std::string_view name);
 
 struct GateResult {
-  std::string name;  // "accuracy"
+  Gate gate = Gate::kRun;
   GateState state = GateState::kPassed;
   std::string summary;   // one line
   std::string evidence;  // JSON text, may be empty
 };
+
+// What a step found out about one gate.
+using GateFinding = std::expected<GateResult, Failure>;
+inline GateResult passed(Gate gate, std::string summary) {
+  return {gate, GateState::kPassed, std::move(summary), ""};
+}
 
 // What the values were like at the worst, over every input kind judged.
 struct ErrorFigures {

@@ -1,6 +1,7 @@
 #include "verify/statistics.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "base/result.h"
@@ -41,6 +42,17 @@ Interval paired_ratio(std::span<const double> numerator, std::span<const double>
   for (std::size_t i = 0; i < numerator.size(); ++i)
     if (denominator[i] > 0) ratios.push_back(numerator[i] / denominator[i]);
   return median_interval(ratios);
+}
+
+void GeometricMean::add(const Interval& part, double weight) {
+  value_ += weight * std::log(part.value);
+  lo_ += weight * std::log(part.lo);
+  hi_ += weight * std::log(part.hi);
+  weights_ += weight;
+}
+
+Interval GeometricMean::get() const {
+  return {std::exp(value_ / weights_), std::exp(lo_ / weights_), std::exp(hi_ / weights_)};
 }
 
 }  // namespace kforge

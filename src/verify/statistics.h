@@ -17,4 +17,16 @@ Interval median_interval(std::span<const double> values);
 // The median of numerator[i] / denominator[i]: pairs come from the same round. REQUIRES: same length.
 Interval paired_ratio(std::span<const double> numerator, std::span<const double> denominator);
 
+// The weighted geometric mean of ratios or times over shape cases: a case driven to zero time cannot buy the
+// whole.
+class GeometricMean {
+ public:
+  void add(const Interval& part, double weight);
+  bool empty() const { return weights_ == 0; }
+  Interval get() const;  // REQUIRES: !empty()
+
+ private:
+  double value_ = 0, lo_ = 0, hi_ = 0, weights_ = 0;
+};
+
 }  // namespace kforge

@@ -35,7 +35,7 @@ TEST(Statistics, TheSameSamplesGiveTheSameInterval) {
   EXPECT_EQ(a.hi, b.hi);
 }
 
-// Noise common to a round cancels in the paired ratio: that is why contenders are interleaved.
+// Noise common to a round cancels in the paired ratio: that is why programs are interleaved.
 TEST(Statistics, PairedRatioCancelsCommonNoise) {
   std::mt19937_64 random(1);
   std::vector<double> slow, fast;
@@ -63,6 +63,17 @@ TEST(Statistics, IntervalsCoverTheTruth) {
     covered += interval.lo <= 100 && 100 <= interval.hi;
   }
   EXPECT_GT(covered, kRuns * 88 / 100);
+}
+
+TEST(GeometricMean, WeighsRatiosByTheirLogarithm) {
+  GeometricMean mean;
+  EXPECT_TRUE(mean.empty());
+  mean.add({1, 0.5, 2}, 3);
+  mean.add({16, 8, 32}, 1);
+  ASSERT_FALSE(mean.empty());
+  EXPECT_NEAR(mean.get().value, 2, 1e-12);
+  EXPECT_NEAR(mean.get().lo, 1, 1e-12);
+  EXPECT_NEAR(mean.get().hi, 4, 1e-12);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace kforge {
 
 Result<TimedFindings> TimedJudge::judge() {
-  // Rivals may be a few times quicker than the candidate's best check call.
+  // Opponents may be a few times quicker than the candidate's best check call.
   std::uint32_t slots = slots_for(task_, std::max(verdict_.check_call_ns, 1e3) / 4, options_.timing.batch_ns);
   KF_TRY(memory_, InputMemory::create(task_, slots));
   InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
@@ -16,7 +16,7 @@ Result<TimedFindings> TimedJudge::judge() {
   fill_params(task_, *memory_, {InputKind::kOwn, random_()});
   KF_TRY_VOID(start_candidate());
   if (verdict_.failed()) return findings_;
-  KF_TRY_VOID(try_rivals());
+  KF_TRY_VOID(try_opponents());
   run_rounds();
   if (timed_[0].failure) verdict_.fail(*timed_[0].failure);
   if (verdict_.failed()) return findings_;
@@ -30,17 +30,17 @@ Result<TimedFindings> TimedJudge::judge() {
   KF_TRY_VOID(judge_timed_calls());
   if (!verdict_.failed()) KF_TRY_VOID(judge_clock());
   if (verdict_.failed()) return findings_;
-  verdict_.pass("after_return",
+  verdict_.pass(Gate::kAfterReturn,
                 "stopped the instant it reported; nothing changed afterwards, nothing was left running");
   KF_TRY_VOID(judge_floor());
   if (!verdict_.failed()) KF_TRY_VOID(judge_suspicious());
   return findings_;
 }
 
-Result<TimedFindings> judge_times(const JudgeContext& context, const ContenderSpec& candidate,
-                                  const std::vector<Rival>& rivals, const TimedOptions& options, Peaks& peaks,
-                                  Verdict& verdict) {
-  return TimedJudge(context, candidate, rivals, options, peaks, verdict).judge();
+Result<TimedFindings> judge_times(const JudgeContext& context, const ProgramSpec& candidate,
+                                  const std::vector<Opponent>& opponents, const TimedOptions& options,
+                                  Peaks& peaks, Verdict& verdict) {
+  return TimedJudge(context, candidate, opponents, options, peaks, verdict).judge();
 }
 
 }  // namespace kforge

@@ -1,8 +1,8 @@
-// One timed judging: its contenders, rounds and findings. Internal to the timed gates:
-//   timed_start.cc   the candidate, the process for second calls, rivals
+// One timed judging: its programs, rounds and findings. Internal to the timed gates:
+//   timed_start.cc   the candidate, the process for second calls, opponents
 //   timed_rounds.cc  what each round asks, and what the samples say
 //   timed_again.cc   timed calls made again in a process that knows nothing of the first
-//   timed_truth.cc   the true results of timed calls: from the oracle, or a baseline as witness
+//   timed_oracle.cc  the true results of timed calls: from the oracle, or from a baseline
 //   timed_limits.cc  threads, clocks, and what is too fast to be true
 #pragma once
 
@@ -23,17 +23,18 @@ struct RememberedCall {
   int round = 0;
   InputChoice params, choice;
   Fingerprint values;
-  bool tripwire = false;  // its inputs were changed while earlier calls of its batch ran
+  bool probe = false;  // its inputs were changed while earlier calls of its batch ran
 };
 
 class TimedJudge {
  public:
-  TimedJudge(const JudgeContext& context, const ContenderSpec& candidate, const std::vector<Rival>& rivals,
-             const TimedOptions& options, Peaks& peaks, Verdict& verdict)
+  TimedJudge(const JudgeContext& context, const ProgramSpec& candidate,
+             const std::vector<Opponent>& opponents, const TimedOptions& options, Peaks& peaks,
+             Verdict& verdict)
       : context_(context),
         task_(*context.task),
         candidate_(candidate),
-        rivals_(rivals),
+        opponents_(opponents),
         options_(options),
         peaks_(peaks),
         verdict_(verdict),
@@ -43,14 +44,14 @@ class TimedJudge {
   Result<TimedFindings> judge();
 
  private:
-  struct CheckedRival {
-    std::unique_ptr<Contender> process;
+  struct CheckedOpponent {
+    std::unique_ptr<ProgramProcess> process;
     double call_ns = 0;
     std::string refused;
   };
-  using RivalThreads = std::pair<const Rival*, int>;
-  struct PresentRival {
-    const Rival* rival = nullptr;
+  using OpponentThreads = std::pair<const Opponent*, int>;
+  struct PresentOpponent {
+    const Opponent* opponent = nullptr;
     std::string what;  // with the thread count used
     int better_threads = 0;
   };
@@ -58,15 +59,15 @@ class TimedJudge {
   Result<void> start_candidate();
   Result<bool> start_fresh();
   Result<void> start_echo();
-  Result<void> start_all_rivals(bool small);
-  Result<void> start(const std::vector<RivalThreads>& wanted);
-  Result<void> try_rivals();
-  Result<void> check_rivals();
-  Result<CheckedRival> check_rival(const Rival& rival, int threads);
-  Result<std::optional<Failure>> call_once_more(CheckedRival& rival);
-  Result<bool> quicker_alone(CheckedRival& one, CheckedRival& all);
-  int first_threads(const Rival& rival) const;
-  bool may_gain_from_one_thread(const Rival& rival) const;
+  Result<void> start_all_opponents(bool small);
+  Result<void> start(const std::vector<OpponentThreads>& wanted);
+  Result<void> try_opponents();
+  Result<void> check_opponents();
+  Result<CheckedOpponent> check_opponent(const Opponent& opponent, int threads);
+  Result<std::optional<Failure>> call_once_more(CheckedOpponent& opponent);
+  Result<bool> quicker_alone(CheckedOpponent& one, CheckedOpponent& all);
+  int first_threads(const Opponent& opponent) const;
+  bool may_gain_from_one_thread(const Opponent& opponent) const;
   void run_rounds();
   void after_batch(const BatchView& batch);
   bool enough();
@@ -77,11 +78,11 @@ class TimedJudge {
   void judge_threads();
   Result<void> judge_timed_calls();
   std::size_t calls_together(std::size_t first) const;
-  Result<void> repeat_calls(Contender& fresh, std::span<const RememberedCall> calls);
-  bool truth_is_dear() const;
-  void hear_witness(const BatchView& batch);
-  bool truth_wanted(const RememberedCall& call);
-  Result<void> judge_by_truth(const RememberedCall& call, const TensorMemory& outputs, std::uint32_t slot);
+  Result<void> repeat_calls(ProgramProcess& fresh, std::span<const RememberedCall> calls);
+  bool oracle_is_slow() const;
+  void keep_baseline_results(const BatchView& batch);
+  bool oracle_wanted(const RememberedCall& call);
+  Result<void> judge_by_oracle(const RememberedCall& call, const TensorMemory& outputs, std::uint32_t slot);
   Result<void> judge_clock();
   Result<void> judge_floor();
   Result<void> judge_suspicious();
@@ -90,27 +91,28 @@ class TimedJudge {
 
   const JudgeContext& context_;
   const BoundTask& task_;
-  const ContenderSpec& candidate_;
-  const std::vector<Rival>& rivals_;
+  const ProgramSpec& candidate_;
+  const std::vector<Opponent>& opponents_;
   TimedOptions options_;
   Peaks& peaks_;
   Verdict& verdict_;
   std::mt19937_64 random_;
   SamplePositions positions_;
-  Truth expected_;
+  ExpectedValues expected_;
 
   std::optional<InputMemory> memory_;
-  std::vector<std::unique_ptr<Contender>> owned_;  // the candidate first
+  std::vector<std::unique_ptr<ProgramProcess>> owned_;  // the candidate first
   std::optional<InputMemory> fresh_memory_;
-  std::unique_ptr<Contender> own_echo_;            // when nobody keeps it
-  std::unique_ptr<Contender>* echo_ = &own_echo_;  // tells what a message takes
-  std::map<RivalThreads, std::expected<std::unique_ptr<Contender>, Failure>> started_;  // before their turn
-  std::unique_ptr<Contender> fresh_;   // a second process of the candidate: makes timed calls again
-  std::vector<PresentRival> present_;  // of owned_[i + 1]
-  std::vector<TimedContender> timed_;
+  std::unique_ptr<ProgramProcess> own_echo_;            // when nobody keeps it
+  std::unique_ptr<ProgramProcess>* echo_ = &own_echo_;  // tells what a message takes
+  std::map<OpponentThreads, std::expected<std::unique_ptr<ProgramProcess>, Failure>>
+      started_;                            // before their turn
+  std::unique_ptr<ProgramProcess> fresh_;  // a second process of the candidate: makes timed calls again
+  std::vector<PresentOpponent> present_;   // of owned_[i + 1]
+  std::vector<TimedProgram> timed_;
   std::vector<RememberedCall> remembered_;
-  std::map<std::uint64_t, Fingerprint> witnessed_;  // by the inputs' seed: what a baseline gave
-  int truths_left_ = 0, truths_seen_ = 0, witnesses_seen_ = 0;
+  std::map<std::uint64_t, Fingerprint> baseline_results_;  // by the inputs' seed: what a baseline gave
+  int oracle_calls_left_ = 0, compared_with_oracle_ = 0, compared_with_baseline_ = 0;
   int drawn_round_ = 0;
   std::uint32_t drawn_slot_ = 0;
   InputChoice round_params_;

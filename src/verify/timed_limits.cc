@@ -11,8 +11,8 @@ namespace {
 constexpr double kSuspiciousSpeedup = 10;
 constexpr double kBatchSlackNs = 200e3;  // what a message takes varies by as much, whatever the batch does
 
-// More than max(10 %, 200 us) apart. On a busy machine the parent is woken late, or the contender is: what
-// the kernel says they waited for a processor is allowed for. And a contender that claims less than passed
+// More than max(10 %, 200 us) apart. On a busy machine the parent is woken late, or the program is: what
+// the kernel says they waited for a processor is allowed for. And a program that claims less than passed
 // outside has lied only if the kernel charged its threads for more than it claims.
 bool clocks_disagree(const Sample& sample, int threads) {
   double allowed = std::max(0.1 * sample.parent_ns, 200e3) + sample.delay_ns;
@@ -31,7 +31,7 @@ void TimedJudge::judge_threads() {
     use.push_back(sample.cpu_ns / std::max(sample.parent_ns, 1.0));
   double threads = median(use);
   if (threads <= kMost * context_.threads) return;
-  verdict_.fail(Rejected{"threads",
+  verdict_.fail(Rejected{Gate::kThreads,
                          fmt::format("it used {:.2g} processors where {} thread{} were allowed", threads,
                                      context_.threads, context_.threads == 1 ? "" : "s"),
                          fmt::format("{{\"used\":{:.3f},\"allowed\":{}}}", threads, context_.threads)});
@@ -39,18 +39,18 @@ void TimedJudge::judge_threads() {
 
 // A few samples of the candidate alone in a fresh process; the median per call.
 Result<double> TimedJudge::measure_again(int samples, std::vector<Sample>& taken) {
-  KF_TRY(auto started, Contender::start(candidate_, task_, *memory_, context_.load_limit));
+  KF_TRY(auto started, ProgramProcess::start(candidate_, task_, *memory_, context_.load_limit));
   if (!started) return verdict_.fail(started.error()), 0.0;
   KF_TRY(auto prepared, (*started)->prepare(context_.call_limit));
   if (!prepared) return verdict_.fail(prepared.error()), 0.0;
-  std::vector<TimedContender> alone;
-  alone.push_back({.contender = started->get()});
+  std::vector<TimedProgram> alone;
+  alone.push_back({.process = started->get()});
   TimingOptions timing = options_.timing;
   timing.min_rounds = timing.max_rounds = samples;
   TimingHooks hooks;
   hooks.plan = [this](int) { return fresh_plan(); };
   KF_TRY([[maybe_unused]] int rounds, time_interleaved(task_, *memory_, alone, timing, hooks));
-  findings_.contender_seconds += alone[0].spent_ns / 1e9;
+  findings_.call_seconds += alone[0].spent_ns / 1e9;
   findings_.spin_seconds += alone[0].spin_ns / 1e9;
   if (alone[0].failure) return verdict_.fail(*alone[0].failure), 0.0;
   taken = alone[0].samples;
@@ -59,7 +59,7 @@ Result<double> TimedJudge::measure_again(int samples, std::vector<Sample>& taken
   return median(ns);
 }
 
-// Gate 8: two clocks. Only a disagreement that repeats in a fresh process counts.
+// Gate "clock": two of them. Only a disagreement that repeats in a fresh process counts.
 Result<void> TimedJudge::judge_clock() {
   auto disagree = [this](const Sample& sample) { return clocks_disagree(sample, context_.threads); };
   auto count = std::ranges::count_if(timed_[0].samples, disagree);
@@ -69,7 +69,7 @@ Result<void> TimedJudge::judge_clock() {
     if (verdict_.failed()) return {};
     if (std::ranges::count_if(again, disagree) >= 3) {
       verdict_.fail(Rejected{
-          "clock",
+          Gate::kClock,
           fmt::format(
               "its own clock says {:.3f} ms where {:.3f} ms passed outside: the clock was tampered with",
               again.back().claimed_ns / 1e6, again.back().parent_ns / 1e6),
@@ -77,11 +77,11 @@ Result<void> TimedJudge::judge_clock() {
       return {};
     }
   }
-  verdict_.pass("clock", "wall time of the parent; the program's own clock agrees");
+  verdict_.pass(Gate::kClock, "wall time of the parent; the program's own clock agrees");
   return {};
 }
 
-// Gate 10.
+// Gate "floor".
 Result<void> TimedJudge::judge_floor() {
   TimeFloor floor = time_floor(task_, *context_.machine, peaks_);
   if (findings_.ns.value < floor.bytes_ns) {
@@ -96,7 +96,7 @@ Result<void> TimedJudge::judge_floor() {
   std::string evidence = numbers_evidence(numbers);
   if (findings_.ns.value < floor.bytes_ns) {
     verdict_.fail(Rejected{
-        "floor",
+        Gate::kFloor,
         fmt::format("{:.3g} us is less than its {:.3g} MB need to travel at the speed of {} ({:.3g} us)",
                     findings_.ns.value / 1e3, floor.bytes / 1e6, floor.level, floor.bytes_ns / 1e3),
         evidence});
@@ -105,11 +105,11 @@ Result<void> TimedJudge::judge_floor() {
   bool algebraic = findings_.ns.value < floor.flops_ns;
   if (algebraic) verdict_.flags.push_back("algebraic");
   if (algebraic) {
-    verdict_.flag("floor",
+    verdict_.flag(Gate::kFloor,
                   "faster than the graph's flops allow: it computes less than the graph says (algebraic)",
                   evidence);
   } else {
-    verdict_.pass("floor",
+    verdict_.pass(Gate::kFloor,
                   fmt::format("slower than its bytes can travel ({:.3g} us at {} speed)",
                               floor.bytes_ns / 1e3, floor.level),
                   evidence);
@@ -120,8 +120,8 @@ Result<void> TimedJudge::judge_floor() {
 // A speed-up over 10x, or beating the flop bound, is measured once more before it is believed.
 Result<void> TimedJudge::judge_suspicious() {
   bool algebraic = std::ranges::count(verdict_.flags, "algebraic") > 0;
-  auto fastest = std::ranges::find_if(findings_.rivals, &RivalTimes::baseline);
-  bool huge = fastest != findings_.rivals.end() && fastest->speedup.value > kSuspiciousSpeedup;
+  auto fastest = std::ranges::find_if(findings_.opponents, &OpponentTimes::baseline);
+  bool huge = fastest != findings_.opponents.end() && fastest->speedup.value > kSuspiciousSpeedup;
   if (!algebraic && !huge) return {};
   std::vector<Sample> again;
   KF_TRY([[maybe_unused]] double median_ns, measure_again(5, again));
@@ -131,7 +131,7 @@ Result<void> TimedJudge::judge_suspicious() {
   double ns = std::ranges::min(again, {}, &Sample::ns_per_call).ns_per_call;
   double allowed = std::max(0.5 * findings_.ns.value, kBatchSlackNs / findings_.batch);
   if (ns > findings_.ns.value + allowed)
-    verdict_.fail(Rejected{"floor",
+    verdict_.fail(Rejected{Gate::kFloor,
                            fmt::format("{:.3g} us did not repeat in a fresh process, which took {:.3g} us",
                                        findings_.ns.value / 1e3, ns / 1e3),
                            ""});

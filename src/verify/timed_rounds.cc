@@ -45,22 +45,22 @@ RoundPlan TimedJudge::plan(int round) {
 }
 
 void TimedJudge::after_batch(const BatchView& batch) {
-  if (batch.contender != 0) return hear_witness(batch);
+  if (batch.program != 0) return keep_baseline_results(batch);
   if (verdict_.failed()) return;
-  const TensorMemory& outputs = timed_[0].contender->outputs();
+  const TensorMemory& outputs = timed_[0].process->outputs();
   for (std::uint32_t slot : batch.called) {
     if (batch.round == drawn_round_ && slot == drawn_slot_) {
       Verdict scratch;
       auto failure =
-          judge_outputs(context_, *expected_, outputs, slot, InputKind::kOwn, "timed_calls", scratch);
+          judge_outputs(context_, *expected_, outputs, slot, InputKind::kOwn, Gate::kTimedCalls, scratch);
       if (failure)
-        verdict_.fail(Rejected{"timed_calls",
+        verdict_.fail(Rejected{Gate::kTimedCalls,
                                "a timed call gave another result than its checks: " + reason_text(*failure),
                                std::string(evidence_json(*failure))});
       continue;
     }
     remembered_.push_back(
-        {batch.round, round_params_, batch.plan.choices[slot], take_fingerprint(positions_, outputs, slot)});
+        {batch.round, round_params_, batch.plan.choices[slot], fingerprint_of(positions_, outputs, slot)});
   }
   // Outputs of calls that were not made must be untouched: a program may not work ahead.
   if (batch.not_called.empty() || verdict_.failed()) return;
@@ -72,7 +72,7 @@ void TimedJudge::after_batch(const BatchView& batch) {
     if (count_poison(argument.dtype, batch.plan.choices[slot].seed, data) == element_count(argument.shape))
       continue;
     verdict_.fail(
-        Rejected{"timed_calls",
+        Rejected{Gate::kTimedCalls,
                  fmt::format("{} of a call that had not been made was written: the program works ahead",
                              argument.c_name),
                  ""});
@@ -80,20 +80,20 @@ void TimedJudge::after_batch(const BatchView& batch) {
   }
 }
 
-// Rounds in which no contender lost time to the hypervisor; all of them when that leaves too few.
+// Rounds in which no program lost time to the hypervisor; all of them when that leaves too few.
 std::vector<std::size_t> TimedJudge::rounds_kept() const {
   std::size_t rounds = timed_[0].samples.size();
   std::vector<std::size_t> kept, all;
   for (std::size_t r = 0; r < rounds; ++r) {
     all.push_back(r);
     bool stolen = std::ranges::any_of(
-        timed_, [r](const TimedContender& t) { return r < t.samples.size() && t.samples[r].stolen; });
+        timed_, [r](const TimedProgram& t) { return r < t.samples.size() && t.samples[r].stolen; });
     if (!stolen) kept.push_back(r);
   }
   return kept.size() >= std::max<std::size_t>(5, rounds / 2) ? kept : all;
 }
 
-// Enough is known when the interval against the quickest rival is narrow, or the candidate is hopeless.
+// Enough is known when the interval against the quickest opponent is narrow, or the candidate is hopeless.
 bool TimedJudge::enough() {
   if (verdict_.failed() || timed_[0].failure) return true;
   auto kept = rounds_kept();
@@ -112,7 +112,7 @@ bool TimedJudge::enough() {
 }
 
 void TimedJudge::run_rounds() {
-  for (auto& contender : owned_) timed_.push_back({.contender = contender.get()});
+  for (auto& process : owned_) timed_.push_back({.process = process.get()});
   drawn_round_ = static_cast<int>(random_() % static_cast<std::uint64_t>(options_.timing.min_rounds));
   TimingHooks hooks;
   hooks.plan = [this](int round) { return plan(round); };
@@ -123,8 +123,8 @@ void TimedJudge::run_rounds() {
   };
   auto rounds = time_interleaved(task_, *memory_, timed_, options_.timing, hooks);
   findings_.rounds = rounds ? *rounds : 0;
-  for (const TimedContender& timed : timed_) {
-    findings_.contender_seconds += timed.spent_ns / 1e9;
+  for (const TimedProgram& timed : timed_) {
+    findings_.call_seconds += timed.spent_ns / 1e9;
     findings_.spin_seconds += timed.spin_ns / 1e9;
   }
 }
@@ -145,17 +145,17 @@ void TimedJudge::summarise() {
   for (const Sample& sample : timed_[0].samples) cpu += sample.cpu_ns, wall += sample.parent_ns;
   if (wall > 0) findings_.thread_use = cpu / (wall * context_.threads);
   for (std::size_t i = 1; i < timed_.size(); ++i) {
-    const auto& [rival, what, better_threads] = present_[i - 1];
+    const auto& [opponent, what, better_threads] = present_[i - 1];
     if (timed_[i].failure) {
-      findings_.absent.push_back({rival->name, reason_text(*timed_[i].failure)});
+      findings_.absent.push_back({opponent->name, reason_text(*timed_[i].failure)});
       continue;
     }
     auto theirs = pick(timed_[i].samples, kept);
-    findings_.rivals.push_back({rival->name, what, median_interval(theirs),
-                                paired_ratio(theirs, findings_.samples), theirs, rival->baseline,
-                                better_threads});
+    findings_.opponents.push_back({opponent->name, what, median_interval(theirs),
+                                   paired_ratio(theirs, findings_.samples), theirs, opponent->baseline,
+                                   better_threads});
   }
-  std::ranges::sort(findings_.rivals, {}, [](const RivalTimes& r) { return r.ns.value; });
+  std::ranges::sort(findings_.opponents, {}, [](const OpponentTimes& r) { return r.ns.value; });
   findings_.usage = owned_[0]->usage();
 }
 

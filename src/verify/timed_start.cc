@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <future>
 
-#include "run/start_together.h"
+#include "execute/start_together.h"
 #include "verify/value_gates.h"
 
 namespace kforge {
@@ -19,7 +19,7 @@ constexpr double kClearlyQuicker = 1.25;
 // takes longer than most small kernels, and stays stopped until its turn; nothing it will be asked is known
 // yet.
 Result<bool> TimedJudge::start_fresh() {
-  KF_TRY(auto started, Contender::start(candidate_, task_, *fresh_memory_, context_.load_limit));
+  KF_TRY(auto started, ProgramProcess::start(candidate_, task_, *fresh_memory_, context_.load_limit));
   if (!started) return false;  // the candidate's own start says why, or it is tried again
   fresh_ = std::move(*started);
   return true;
@@ -28,24 +28,24 @@ Result<bool> TimedJudge::start_fresh() {
 Result<void> TimedJudge::start_echo() {
   if (options_.echo) echo_ = options_.echo;
   if (*echo_ && (*echo_)->echo_ns()) return {};  // kept, and alive
-  KF_TRY(*echo_, Contender::start_idle(candidate_, context_.load_limit));
+  KF_TRY(*echo_, ProgramProcess::start_idle(candidate_, context_.load_limit));
   return {};
 }
 
-int TimedJudge::first_threads(const Rival& rival) const {
-  if (!rival.baseline || rival.threads == 0) return context_.threads;
-  return std::min(rival.threads, context_.threads);
+int TimedJudge::first_threads(const Opponent& opponent) const {
+  if (!opponent.baseline || opponent.threads == 0) return context_.threads;
+  return std::min(opponent.threads, context_.threads);
 }
 
-bool TimedJudge::may_gain_from_one_thread(const Rival& rival) const {
-  return rival.try_one_thread && rival.threads == 0 && context_.threads > 1;
+bool TimedJudge::may_gain_from_one_thread(const Opponent& opponent) const {
+  return opponent.try_one_thread && opponent.threads == 0 && context_.threads > 1;
 }
 
-// Puts processes of these rivals into started_.
-Result<void> TimedJudge::start(const std::vector<RivalThreads>& wanted) {
-  std::vector<ContenderSpec> specs;
-  for (const auto& [rival, threads] : wanted) {
-    specs.push_back(rival->spec);
+// Puts processes of these opponents into started_.
+Result<void> TimedJudge::start(const std::vector<OpponentThreads>& wanted) {
+  std::vector<ProgramSpec> specs;
+  for (const auto& [opponent, threads] : wanted) {
+    specs.push_back(opponent->spec);
     specs.back().threads = threads;
   }
   auto processes = start_together(specs, task_, *memory_, context_.load_limit * 3);
@@ -56,12 +56,12 @@ Result<void> TimedJudge::start(const std::vector<RivalThreads>& wanted) {
   return {};
 }
 
-// All rivals as they are; small problems on one thread too, because they are likely to be tried so.
-Result<void> TimedJudge::start_all_rivals(bool small) {
-  std::vector<RivalThreads> wanted;
-  for (const Rival& rival : rivals_) {
-    wanted.emplace_back(&rival, first_threads(rival));
-    if (small && may_gain_from_one_thread(rival)) wanted.emplace_back(&rival, 1);
+// All opponents as they are; small problems on one thread too, because they are likely to be tried so.
+Result<void> TimedJudge::start_all_opponents(bool small) {
+  std::vector<OpponentThreads> wanted;
+  for (const Opponent& opponent : opponents_) {
+    wanted.emplace_back(&opponent, first_threads(opponent));
+    if (small && may_gain_from_one_thread(opponent)) wanted.emplace_back(&opponent, 1);
   }
   return start(wanted);
 }
@@ -75,11 +75,11 @@ Result<void> TimedJudge::start_candidate() {
     KF_TRY([[maybe_unused]] bool started, start_fresh());
     return {};
   });
-  auto rivals = std::async(std::launch::async, [this, small] { return start_all_rivals(small); });
-  auto own = Contender::start(candidate_, task_, *memory_, context_.load_limit);
-  auto others = beside.get(), rivals_started = rivals.get();
+  auto opponents = std::async(std::launch::async, [this, small] { return start_all_opponents(small); });
+  auto own = ProgramProcess::start(candidate_, task_, *memory_, context_.load_limit);
+  auto others = beside.get(), opponents_started = opponents.get();
   KF_TRY_VOID(std::move(others));
-  KF_TRY_VOID(std::move(rivals_started));
+  KF_TRY_VOID(std::move(opponents_started));
   KF_TRY(auto started, std::move(own));
   if (!started) {
     verdict_.fail(started.error());
@@ -98,17 +98,17 @@ Result<void> TimedJudge::start_candidate() {
   return {};
 }
 
-// A rival must give the right values before its time means anything. Nothing when it does not, or is not
+// A opponent must give the right values before its time means anything. Nothing when it does not, or is not
 // there; `refused` says why.
-Result<TimedJudge::CheckedRival> TimedJudge::check_rival(const Rival& rival, int threads) {
+Result<TimedJudge::CheckedOpponent> TimedJudge::check_opponent(const Opponent& opponent, int threads) {
   auto refuse = [&](const Failure& failure) {
     std::string reason = reason_text(failure);
-    return CheckedRival{.refused = reason.substr(0, reason.find('\n'))};
+    return CheckedOpponent{.refused = reason.substr(0, reason.find('\n'))};
   };
-  auto found = started_.extract(RivalThreads(&rival, threads));
+  auto found = started_.extract(OpponentThreads(&opponent, threads));
   if (!found.mapped()) return refuse(found.mapped().error());
-  CheckedRival checked{.process = std::move(*found.mapped())};
-  Contender& process = *checked.process;
+  CheckedOpponent checked{.process = std::move(*found.mapped())};
+  ProgramProcess& process = *checked.process;
   KF_TRY(auto prepared, process.prepare(context_.call_limit * 3));
   if (!prepared) return refuse(prepared.error());
   InputChoice choice{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
@@ -118,80 +118,82 @@ Result<TimedJudge::CheckedRival> TimedJudge::check_rival(const Rival& rival, int
     if (failure) return refuse(*failure);
   }
   Verdict scratch;
-  if (auto failure =
-          judge_outputs(context_, *expected_, process.outputs(), 0, InputKind::kOwn, "accuracy", scratch))
+  if (auto failure = judge_outputs(context_, *expected_, process.outputs(), 0, InputKind::kOwn,
+                                   Gate::kAccuracy, scratch))
     return refuse(*failure);
   return checked;
 }
 
-Result<std::optional<Failure>> TimedJudge::call_once_more(CheckedRival& rival) {
-  reset_outputs(task_, rival.process->outputs(), {InputKind::kOwn, context_.check_seed(InputKind::kOwn)}, 0);
-  KF_TRY(auto time, rival.process->call({0}, context_.call_limit));
+Result<std::optional<Failure>> TimedJudge::call_once_more(CheckedOpponent& opponent) {
+  reset_outputs(task_, opponent.process->outputs(), {InputKind::kOwn, context_.check_seed(InputKind::kOwn)},
+                0);
+  KF_TRY(auto time, opponent.process->call({0}, context_.call_limit));
   if (!time) return time.error();
-  rival.call_ns = rival.call_ns == 0 ? time->parent_ns : std::min(rival.call_ns, time->parent_ns);
+  opponent.call_ns = opponent.call_ns == 0 ? time->parent_ns : std::min(opponent.call_ns, time->parent_ns);
   return std::nullopt;
 }
 
 // Three calls one behind the other may all have met a busy machine: that one thread is quicker must show in
-// turns too, or the rival would be timed with less than it can do.
-Result<bool> TimedJudge::quicker_alone(CheckedRival& one, CheckedRival& all) {
+// turns too, or the opponent would be timed with less than it can do.
+Result<bool> TimedJudge::quicker_alone(CheckedOpponent& one, CheckedOpponent& all) {
   for (int i = 0; i < 4 && one.call_ns < all.call_ns; ++i)
-    for (CheckedRival* rival : {&all, &one}) {
-      KF_TRY(auto failure, call_once_more(*rival));
-      if (failure) return rival == &all;
+    for (CheckedOpponent* opponent : {&all, &one}) {
+      KF_TRY(auto failure, call_once_more(*opponent));
+      if (failure) return opponent == &all;
     }
   return one.call_ns < all.call_ns;
 }
 
-// Rivals are checked on the check inputs, in memory the candidate sees too. It is stopped meanwhile, and
+// Opponents are checked on the check inputs, in memory the candidate sees too. It is stopped meanwhile, and
 // finds neither them nor the params again when it goes on: otherwise it could tell the call whose true result
 // is known from all others.
-Result<void> TimedJudge::try_rivals() {
+Result<void> TimedJudge::try_opponents() {
   InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
   fill_params(task_, *memory_, own);
-  KF_TRY_VOID(check_rivals());
+  KF_TRY_VOID(check_opponents());
   fill_inputs(task_, *memory_, {InputKind::kOwn, random_()}, 0);
   if (!owned_[0]->usage().has_prepare) fill_params(task_, *memory_, {InputKind::kOwn, random_()});
   return {};
 }
 
 // First all of them as they are, then those that may be quicker on one thread once more.
-Result<void> TimedJudge::check_rivals() {
-  std::map<const Rival*, CheckedRival> checked, alone;
-  std::vector<RivalThreads> once_more;
-  for (const Rival& rival : rivals_) {
-    if (context_.progress) context_.progress(0, "checking " + rival.name);
-    KF_TRY(checked[&rival], check_rival(rival, first_threads(rival)));
-    const CheckedRival& first = checked[&rival];
-    if (first.process && may_gain_from_one_thread(rival) && first.call_ns < kOneThreadBelowNs)
-      once_more.emplace_back(&rival, 1);
+Result<void> TimedJudge::check_opponents() {
+  std::map<const Opponent*, CheckedOpponent> checked, alone;
+  std::vector<OpponentThreads> once_more;
+  for (const Opponent& opponent : opponents_) {
+    if (context_.progress) context_.progress(0, "checking " + opponent.name);
+    KF_TRY(checked[&opponent], check_opponent(opponent, first_threads(opponent)));
+    const CheckedOpponent& first = checked[&opponent];
+    if (first.process && may_gain_from_one_thread(opponent) && first.call_ns < kOneThreadBelowNs)
+      once_more.emplace_back(&opponent, 1);
   }
-  std::vector<RivalThreads> not_yet;
+  std::vector<OpponentThreads> not_yet;
   std::ranges::copy_if(once_more, std::back_inserter(not_yet),
-                       [&](const RivalThreads& one) { return !started_.contains(one); });
+                       [&](const OpponentThreads& one) { return !started_.contains(one); });
   KF_TRY_VOID(start(not_yet));
-  for (const auto& [rival, threads] : once_more) {
-    KF_TRY(alone[rival], check_rival(*rival, threads));
+  for (const auto& [opponent, threads] : once_more) {
+    KF_TRY(alone[opponent], check_opponent(*opponent, threads));
   }
   started_.clear();
-  for (const Rival& rival : rivals_) {
-    CheckedRival& first = checked[&rival];
+  for (const Opponent& opponent : opponents_) {
+    CheckedOpponent& first = checked[&opponent];
     if (!first.process) {
-      findings_.absent.push_back({rival.name, first.refused});
+      findings_.absent.push_back({opponent.name, first.refused});
       continue;
     }
     // Failing with one thread alone does not make it absent.
-    CheckedRival& one = alone[&rival];
+    CheckedOpponent& one = alone[&opponent];
     bool tried = one.process != nullptr, take_one = false;
     if (tried) {
       KF_TRY(take_one, quicker_alone(one, first));
     }
-    int threads = take_one ? 1 : first_threads(rival);
+    int threads = take_one ? 1 : first_threads(opponent);
     bool clear = tried && std::max(one.call_ns, first.call_ns) >
                               kClearlyQuicker * std::min(one.call_ns, first.call_ns);
     owned_.push_back(std::move(take_one ? one.process : first.process));
-    present_.push_back({&rival, fmt::format("{}, {} thread{}", rival.what, threads, threads == 1 ? "" : "s"),
-                        clear ? threads : rival.threads});
+    present_.push_back({&opponent,
+                        fmt::format("{}, {} thread{}", opponent.what, threads, threads == 1 ? "" : "s"),
+                        clear ? threads : opponent.threads});
   }
   return {};
 }

@@ -6,9 +6,10 @@
 #include <map>
 #include <random>
 
-#include "run/fill.h"
+#include "execute/fill.h"
 #include "verify/compare.h"
 #include "verify/evidence.h"
+#include "verify/team_gate.h"
 
 namespace kforge {
 namespace {
@@ -21,16 +22,16 @@ constexpr milliseconds kLinger{8};
 constexpr double kIsolated = 1e-5;
 constexpr std::int64_t kLargeResult = 1000;
 
-std::string_view gate_of(InputKind kind) {
+Gate gate_of(InputKind kind) {
   switch (kind) {
     case InputKind::kOwn:
     case InputKind::kNormal:
     case InputKind::kHeavyTail:
-      return "accuracy";
+      return Gate::kAccuracy;
     case InputKind::kInteger:
-      return "integer";
+      return Gate::kInteger;
     default:
-      return "extreme";
+      return Gate::kExtreme;
   }
 }
 
@@ -46,7 +47,7 @@ std::size_t argument_of_output(const BoundTask& task, const std::string& output)
 }
 
 void add_figures(Verdict& verdict, const Comparison& found, InputKind kind) {
-  if (gate_of(kind) != "accuracy") return;
+  if (gate_of(kind) != Gate::kAccuracy) return;
   if (found.max_rel >= verdict.error.max_rel) verdict.error.bound = found.bound_at_worst;
   verdict.error.max_abs = std::max(verdict.error.max_abs, found.max_abs);
   verdict.error.max_rel = std::max(verdict.error.max_rel, found.max_rel);
@@ -63,7 +64,7 @@ std::optional<Failure> canary_failure(const BoundTask& task, const TensorMemory&
     if (argument.role != Role::kOutput && argument.role != Role::kInout) continue;
     if (auto distance = outputs.broken_canary(a, slot))
       return Rejected{
-          "memory",
+          Gate::kMemory,
           *distance < 0
               ? fmt::format("the program wrote {} bytes before the start of {}", -*distance, argument.c_name)
               : fmt::format("the program wrote {} bytes past the end of {}", *distance + 1, argument.c_name),
@@ -84,27 +85,28 @@ std::vector<std::byte> snapshot(const BoundTask& task, const TensorMemory& outpu
 }
 
 // Lets the program go on without a command: outputs that change now were not done when it said so.
-bool works_after_return(const BoundTask& task, Contender& contender, std::uint32_t slot) {
-  auto before = snapshot(task, contender.outputs(), slot);
-  contender.linger(kLinger);
-  return before != snapshot(task, contender.outputs(), slot);
+bool works_after_return(const BoundTask& task, ProgramProcess& process, std::uint32_t slot) {
+  auto before = snapshot(task, process.outputs(), slot);
+  process.linger(kLinger);
+  return before != snapshot(task, process.outputs(), slot);
 }
 
 Rejected after_return_failure() {
-  return Rejected{"after_return",
+  return Rejected{Gate::kAfterReturn,
                   "outputs still changed after the kernel had returned: work goes on in the background", ""};
 }
 
-// One judging in one process: its contender, inputs and running state.
+// One judging in one process: its program, inputs and running state.
 class ValueJudge {
  public:
-  ValueJudge(const JudgeContext& context, const ContenderSpec& program, Verdict& verdict)
+  ValueJudge(const JudgeContext& context, const ProgramSpec& program, Verdict& verdict)
       : context_(context), task_(*context.task), program_(program), verdict_(verdict) {}
 
-  Result<bool> start(int threads);
+  Result<bool> start(int threads, bool guarded_heap = false);
   // REQUIRE: start() gave true.
   Result<void> every_kind();
-  Result<void> another_process();
+  // Judged under `gate`; `setting` says in a failure what is different about this process.
+  Result<void> another_process(Gate gate, const std::string& setting);
   Result<void> finish();
 
  private:
@@ -112,41 +114,47 @@ class ValueJudge {
   // On the inputs that `context` draws; gives what failed, if the program itself did not.
   Result<std::optional<Failure>> judge_drawn(InputKind kind, const JudgeContext& context);
   Result<void> judge_repeat(const Expected& expected, InputChoice choice);
-  Result<Truth> expect(InputKind kind, const JudgeContext& context);
+  Result<ExpectedValues> expect(InputKind kind, const JudgeContext& context);
   // One call in a slot; false when the verdict has failed.
   Result<bool> call(std::uint32_t slot);
 
   const JudgeContext& context_;
   const BoundTask& task_;
-  const ContenderSpec& program_;
+  const ProgramSpec& program_;
   Verdict& verdict_;
   std::optional<InputMemory> memory_;
-  std::unique_ptr<Contender> contender_;
-  std::map<std::string_view, std::string> done_;  // by gate: the kinds that passed, for the summary
+  std::unique_ptr<ProgramProcess> process_;
+  std::map<Gate, std::string> done_;  // by gate: the kinds that passed, for the summary
   std::vector<std::string> skipped_;
 };
 
-Result<bool> ValueJudge::start(int threads) {
+Result<bool> ValueJudge::start(int threads, bool guarded_heap) {
   KF_TRY(memory_, InputMemory::create(task_, 2));
-  ContenderSpec spec = program_;
+  ProgramSpec spec = program_;
   spec.threads = threads;
-  KF_TRY(auto started, Contender::start(spec, task_, *memory_, context_.load_limit));
+  if (guarded_heap) {
+    spec.argv[0] = spec.guarded;
+    spec.waiting = nullptr;
+    // More threads than processors: those that wait must not keep the others from working.
+    spec.env["OMP_WAIT_POLICY"] = "passive";
+  }
+  KF_TRY(auto started, ProgramProcess::start(spec, task_, *memory_, context_.load_limit));
   if (!started) {
     verdict_.fail(started.error());
     return false;
   }
-  contender_ = std::move(*started);
+  process_ = std::move(*started);
   return true;
 }
 
-Result<Truth> ValueJudge::expect(InputKind kind, const JudgeContext& context) {
-  KF_TRY(Truth truth, context.expected(kind));
+Result<ExpectedValues> ValueJudge::expect(InputKind kind, const JudgeContext& context) {
+  KF_TRY(ExpectedValues truth, context.expected(kind));
   verdict_.oracle_seconds += truth.seconds;
   return truth;
 }
 
 Result<bool> ValueJudge::call(std::uint32_t slot) {
-  KF_TRY(auto time, contender_->call({slot}, context_.call_limit));
+  KF_TRY(auto time, process_->call({slot}, context_.call_limit));
   if (!time) {
     verdict_.fail(time.error());
     return false;
@@ -163,7 +171,7 @@ Result<void> ValueJudge::judge_kind(InputKind kind) {
   // A bound, such as a clip, hides the error of large sums in nearly every element of truth and yardstick;
   // the few just beside it show it whole. Whether they are there is chance, so chance decides once more: a
   // program that is wrong is wrong on other inputs too.
-  if (wrong && wrong->isolated && gate_of(kind) == "extreme" && !verdict_.failed()) {
+  if (wrong && wrong->isolated && gate_of(kind) == Gate::kExtreme && !verdict_.failed()) {
     JudgeContext again = context_;
     again.secret = mix_seed(context_.secret, 2);
     again.fresh_secret = true;
@@ -174,7 +182,7 @@ Result<void> ValueJudge::judge_kind(InputKind kind) {
 }
 
 Result<std::optional<Failure>> ValueJudge::judge_drawn(InputKind kind, const JudgeContext& context) {
-  KF_TRY(Truth expected, expect(kind, context));
+  KF_TRY(ExpectedValues expected, expect(kind, context));
   std::string kind_name(name_of(kind));
   // Inputs of other kinds than the task's own may overflow in plain fp32 where the truth does not: a running
   // product that rises above the largest number and comes back is finite only in fp64.
@@ -186,15 +194,15 @@ Result<std::optional<Failure>> ValueJudge::judge_drawn(InputKind kind, const Jud
   fill_params(task_, *memory_, choice);
   // Before the inputs are there: a prepare() that knows where they lie would compute the answer outside the
   // time.
-  KF_TRY(auto prepared, contender_->prepare(context.call_limit));
+  KF_TRY(auto prepared, process_->prepare(context.call_limit));
   if (!prepared) return prepared.error();
   fill_inputs(task_, *memory_, choice, 0);
-  reset_outputs(task_, contender_->outputs(), choice, 0);
+  reset_outputs(task_, process_->outputs(), choice, 0);
   KF_TRY(bool called, call(0));
   if (!called) return std::nullopt;
-  auto failure = judge_outputs(context, *expected, contender_->outputs(), 0, kind, gate_of(kind), verdict_);
+  auto failure = judge_outputs(context, *expected, process_->outputs(), 0, kind, gate_of(kind), verdict_);
   // Wrong values and work after return look alike; looking again tells them apart.
-  if ((failure || kind == InputKind::kOwn) && works_after_return(task_, *contender_, 0))
+  if ((failure || kind == InputKind::kOwn) && works_after_return(task_, *process_, 0))
     failure = after_return_failure();
   if (failure) return failure;
   std::string& kinds = done_[gate_of(kind)];
@@ -206,25 +214,26 @@ Result<std::optional<Failure>> ValueJudge::judge_drawn(InputKind kind, const Jud
 // The same values again, in other memory: within the policy again; equal bits are a fact worth knowing.
 Result<void> ValueJudge::judge_repeat(const Expected& expected, InputChoice choice) {
   fill_inputs(task_, *memory_, choice, 1);
-  reset_outputs(task_, contender_->outputs(), choice, 1);
+  reset_outputs(task_, process_->outputs(), choice, 1);
   KF_TRY(bool called, call(1));
   if (!called) return {};
   if (auto failure =
-          judge_outputs(context_, expected, contender_->outputs(), 1, choice.kind, "repeat", verdict_)) {
+          judge_outputs(context_, expected, process_->outputs(), 1, choice.kind, Gate::kRepeat, verdict_)) {
     verdict_.fail(*failure);
     return {};
   }
-  bool same = snapshot(task_, contender_->outputs(), 0) == snapshot(task_, contender_->outputs(), 1);
+  bool same = snapshot(task_, process_->outputs(), 0) == snapshot(task_, process_->outputs(), 1);
   if (same) verdict_.flags.push_back("bitwise_repeatable");
   if (!same && context_.deterministic)
-    verdict_.fail(Rejected{
-        "repeat", "two calls on the same values differ in their bits, and --deterministic forbids it", ""});
+    verdict_.fail(
+        Rejected{Gate::kRepeat,
+                 "two calls on the same values differ in their bits, and --deterministic forbids it", ""});
   return {};
 }
 
 Result<void> ValueJudge::finish() {
-  verdict_.usage = contender_->usage();
-  KF_TRY(auto finished, contender_->finish());
+  verdict_.usage = process_->usage();
+  KF_TRY(auto finished, process_->finish());
   if (!finished) verdict_.fail(finished.error());
   return {};
 }
@@ -237,31 +246,32 @@ Result<void> ValueJudge::every_kind() {
     KF_TRY_VOID(judge_kind(kind));
     if (verdict_.failed()) return {};
   }
-  verdict_.pass("nonfinite", "infinities and NaN exactly where the oracle has them");
-  verdict_.pass("accuracy", fmt::format("within the {} policy on {} inputs; {:.2g} of the scale at worst",
-                                        context_.policy.name, done_["accuracy"], verdict_.error.max_rel));
-  verdict_.pass("integer",
+  verdict_.pass(Gate::kNonfinite, "infinities and NaN exactly where the oracle has them");
+  verdict_.pass(Gate::kAccuracy,
+                fmt::format("within the {} policy on {} inputs; {:.2g} of the scale at worst",
+                            context_.policy.name, done_[Gate::kAccuracy], verdict_.error.max_rel));
+  verdict_.pass(Gate::kInteger,
                 exact_on_integers(task_) ? "bit-exact on whole numbers" : "whole numbers, within the policy");
-  if (!done_["extreme"].empty()) {
-    verdict_.pass("extreme", done_["extreme"] + " inputs");
+  if (!done_[Gate::kExtreme].empty()) {
+    verdict_.pass(Gate::kExtreme, done_[Gate::kExtreme] + " inputs");
   } else {
-    verdict_.skip("extreme", "fp32 itself overflows on every extreme input");
+    verdict_.skip(Gate::kExtreme, "fp32 itself overflows on every extreme input");
   }
   for (const std::string& kind : skipped_)
     verdict_.gates.back().summary += fmt::format("; {} skipped: fp32 is not finite there", kind);
-  verdict_.pass("memory", "every element written, canaries and guard pages intact, inputs sealed");
+  verdict_.pass(Gate::kMemory, "every element written, canaries and guard pages intact, inputs sealed");
   return {};
 }
 
-// Another process, with one thread: first a call on nearly the check inputs, then the check inputs
-// themselves. A program that recognises its input by a sample of it answers the second with the first's
-// result.
-Result<void> ValueJudge::another_process() {
+// Another process, with another number of threads: first a call on nearly the check inputs, then the check
+// inputs themselves. A program that recognises its input by a sample of it answers the second with the
+// first's result.
+Result<void> ValueJudge::another_process(Gate gate, const std::string& setting) {
   InputKind kind = InputKind::kOwn;
-  KF_TRY(Truth expected, expect(kind, context_));
+  KF_TRY(ExpectedValues expected, expect(kind, context_));
   InputChoice choice{kind, context_.check_seed(kind)};
   fill_params(task_, *memory_, choice);
-  KF_TRY(auto prepared, contender_->prepare(context_.call_limit));
+  KF_TRY(auto prepared, process_->prepare(context_.call_limit));
   if (!prepared) {
     verdict_.fail(prepared.error());
     return {};
@@ -269,22 +279,22 @@ Result<void> ValueJudge::another_process() {
   for (bool near : {true, false}) {
     fill_inputs(task_, *memory_, choice, 0);
     if (near) disturb_inputs(task_, *memory_, choice.seed, 0);
-    reset_outputs(task_, contender_->outputs(), choice, 0);
-    KF_TRY(auto time, contender_->call({0}, context_.call_limit * 2));
+    reset_outputs(task_, process_->outputs(), choice, 0);
+    KF_TRY(auto time, process_->call({0}, context_.call_limit * 2));
     if (!time) {
       verdict_.fail(time.error());
       return {};
     }
     verdict_.call_seconds += time->parent_ns / 1e9;
   }
-  if (auto failure = judge_outputs(context_, *expected, contender_->outputs(), 0, kind, "repeat", verdict_)) {
+  if (auto failure = judge_outputs(context_, *expected, process_->outputs(), 0, kind, gate, verdict_)) {
     if (auto* wrong = std::get_if<WrongValue>(&*failure))
-      wrong->reason =
-          "in another process, with one thread, after a call on nearly the same inputs: " + wrong->reason;
+      wrong->reason = fmt::format("in another process, with {}, after a call on nearly the same inputs: {}",
+                                  setting, wrong->reason);
     verdict_.fail(*failure);
     return {};
   }
-  KF_TRY(auto finished, contender_->finish());
+  KF_TRY(auto finished, process_->finish());
   if (!finished) verdict_.fail(finished.error());
   return {};
 }
@@ -293,7 +303,7 @@ Result<void> ValueJudge::another_process() {
 
 std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected& expected,
                                      const TensorMemory& outputs, std::uint32_t slot, InputKind kind,
-                                     std::string_view gate, Verdict& verdict) {
+                                     Gate gate, Verdict& verdict) {
   const BoundTask& task = *context.task;
   if (auto failure = canary_failure(task, outputs, slot)) return failure;
   CompareOptions options{context.policy, kind == InputKind::kInteger && exact_on_integers(task),
@@ -313,12 +323,11 @@ std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected
     // A byte-sized output may hold the pattern by chance; wrong elements decide.
     if (untouched > 0 && untouched * 2 >= found.wrong)
       return WrongValue{
-          "memory",
+          Gate::kMemory,
           fmt::format("{} of {} elements of {} were never written", untouched, found.elements, output.name),
           evidence};
-    std::string_view which = found.wrong_nonfinite > 0 && gate == "accuracy" ? "nonfinite" : gate;
-    return WrongValue{std::string(which),
-                      comparison_sentence(output, found, context.policy.name, name_of(kind)), evidence,
+    Gate which = found.wrong_nonfinite > 0 && gate == Gate::kAccuracy ? Gate::kNonfinite : gate;
+    return WrongValue{which, comparison_sentence(output, found, context.policy.name, name_of(kind)), evidence,
                       found.wrong_nonfinite == 0 && found.elements >= kLargeResult &&
                           static_cast<double>(found.wrong) <=
                               std::max(1.0, kIsolated * static_cast<double>(found.elements))};
@@ -326,7 +335,21 @@ std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected
   return std::nullopt;
 }
 
-Result<void> judge_values(const JudgeContext& context, const ContenderSpec& program, Verdict& verdict) {
+void merge_figures(const Verdict& further, Verdict& verdict) {
+  verdict.oracle_seconds += further.oracle_seconds;
+  verdict.call_seconds += further.call_seconds;
+  if (further.error.max_rel > verdict.error.max_rel) verdict.error = further.error;
+}
+
+Result<Verdict> judge_guarded(const JudgeContext& context, const ProgramSpec& program, int threads) {
+  Verdict verdict;
+  ValueJudge judge(context, program, verdict);
+  KF_TRY(bool ready, judge.start(threads, true));
+  if (ready) KF_TRY_VOID(judge.another_process(Gate::kThreads, fmt::format("{} threads", threads)));
+  return verdict;
+}
+
+Result<void> judge_values(const JudgeContext& context, const ProgramSpec& program, Verdict& verdict) {
   ValueJudge first(context, program, verdict);
   Verdict second_verdict;
   ValueJudge second(context, program, second_verdict);
@@ -342,20 +365,20 @@ Result<void> judge_values(const JudgeContext& context, const ContenderSpec& prog
   KF_TRY(bool second_ready, std::move(second_started));
   auto ending =
       std::async(std::launch::async, [&] { return first.finish(); });  // exit handlers take their time
-  auto judged = second_ready ? second.another_process() : Result<void>{};
+  auto judged = second_ready ? second.another_process(Gate::kRepeat, "one thread") : Result<void>{};
   KF_TRY_VOID(ending.get());
   KF_TRY_VOID(std::move(judged));
   if (verdict.failed()) return {};
-  verdict.oracle_seconds += second_verdict.oracle_seconds;
-  verdict.call_seconds += second_verdict.call_seconds;
-  if (second_verdict.error.max_rel > verdict.error.max_rel) verdict.error = second_verdict.error;
+  merge_figures(second_verdict, verdict);
   if (second_verdict.failed()) return verdict.fail(*second_verdict.failure), Result<void>{};
   bool same = std::ranges::count(verdict.flags, "bitwise_repeatable") > 0;
-  verdict.pass("repeat", fmt::format("repeats and {} within the policy{}",
-                                     context.threads > 1 ? fmt::format("1 and {} threads", context.threads)
-                                                         : "1 thread",
-                                     same ? ", repeats equal bit for bit" : ""));
-  return {};
+  verdict.pass(
+      Gate::kRepeat,
+      fmt::format("repeats and {} within the policy{}",
+                  context.threads > 1 ? fmt::format("1 and {} threads", context.threads) : "1 thread",
+                  same ? ", repeats equal bit for bit" : ""));
+  if (program.guarded.empty()) return {};
+  return judge_team(context, program, verdict);
 }
 
 }  // namespace kforge

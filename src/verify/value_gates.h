@@ -1,20 +1,20 @@
-// Gates 1 to 5 and 7: is what the program computes right, on inputs of every kind, in every repeat and with
-// every thread count, and does it keep to its own memory?
+// The gates of the stage "values": is what the program computes right, on inputs of every kind, in every
+// repeat and with every thread count, and does it keep to its own memory?
 #pragma once
 
+#include "execute/program_process.h"
 #include "oracle/expected.h"
-#include "run/contender.h"
 #include "verify/verdict.h"
 
 namespace kforge {
 
 // Judges the program and records every gate in `verdict`, up to the first failure. An Error is the
 // machinery's.
-Result<void> judge_values(const JudgeContext& context, const ContenderSpec& program, Verdict& verdict);
+Result<void> judge_values(const JudgeContext& context, const ProgramSpec& program, Verdict& verdict);
 
 // One output set in a slot against the expected one: the failure, or nothing. Adds to the verdict's figures.
 std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected& expected,
                                      const TensorMemory& outputs, std::uint32_t slot, InputKind kind,
-                                     std::string_view gate, Verdict& verdict);
+                                     Gate gate, Verdict& verdict);
 
 }  // namespace kforge

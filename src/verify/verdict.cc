@@ -2,23 +2,27 @@
 
 namespace kforge {
 
-void Verdict::pass(std::string_view gate, std::string summary, std::string evidence) {
-  gates.push_back({std::string(gate), GateState::kPassed, std::move(summary), std::move(evidence)});
+void Verdict::pass(Gate gate, std::string summary, std::string evidence) {
+  gates.push_back({gate, GateState::kPassed, std::move(summary), std::move(evidence)});
 }
 
-void Verdict::skip(std::string_view gate, std::string summary) {
-  gates.push_back({std::string(gate), GateState::kSkipped, std::move(summary), ""});
+void Verdict::skip(Gate gate, std::string summary) {
+  gates.push_back({gate, GateState::kSkipped, std::move(summary), ""});
 }
 
-void Verdict::flag(std::string_view gate, std::string summary, std::string evidence) {
-  gates.push_back({std::string(gate), GateState::kFlagged, std::move(summary), std::move(evidence)});
+void Verdict::flag(Gate gate, std::string summary, std::string evidence) {
+  gates.push_back({gate, GateState::kFlagged, std::move(summary), std::move(evidence)});
 }
 
 void Verdict::fail(Failure why) {
-  std::string gate(gate_name(why));
-  gates.push_back(
-      {gate.empty() ? "run" : gate, GateState::kFailed, reason_text(why), std::string(evidence_json(why))});
+  gates.push_back({gate_of(why).value_or(Gate::kRun), GateState::kFailed, reason_text(why),
+                   std::string(evidence_json(why))});
   failure = std::move(why);
+}
+
+void Verdict::add(const GateFinding& finding) {
+  if (!finding) return fail(finding.error());
+  gates.push_back(*finding);
 }
 
 std::uint64_t mix_seed(std::uint64_t a, std::uint64_t b) {
@@ -32,9 +36,9 @@ std::uint64_t JudgeContext::check_seed(InputKind kind) const {
   return mix_seed(secret, static_cast<std::uint64_t>(kind));
 }
 
-Result<Truth> JudgeContext::expected(InputKind kind) const {
-  Truths nothing_kept(nullptr, 0);
-  Truths& source = truths ? *truths : nothing_kept;
+Result<ExpectedValues> JudgeContext::expected(InputKind kind) const {
+  ExpectedCache nothing_kept(nullptr, 0);
+  ExpectedCache& source = expected_cache ? *expected_cache : nothing_kept;
   return source.get(*task, kind, check_seed(kind), secret, machine->threads(), fresh_secret);
 }
 

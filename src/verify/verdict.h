@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/failure.h"
+#include "execute/program_process.h"
 #include "machine/machine.h"
-#include "oracle/truths.h"
-#include "run/contender.h"
+#include "oracle/expected_cache.h"
 #include "task/inputs.h"
 #include "verify/gate.h"
 #include "verify/policy.h"
@@ -32,11 +32,12 @@ struct Verdict {
   double oracle_seconds = 0;  // spent computing expected values
   double call_seconds = 0;    // spent in check calls
 
-  void pass(std::string_view gate, std::string summary, std::string evidence = "");
-  void skip(std::string_view gate, std::string summary);
-  void flag(std::string_view gate, std::string summary, std::string evidence = "");
+  void pass(Gate gate, std::string summary, std::string evidence = "");
+  void skip(Gate gate, std::string summary);
+  void flag(Gate gate, std::string summary, std::string evidence = "");
   // Records the failed gate (taken from the failure, or "run") and the failure itself.
   void fail(Failure why);
+  void add(const GateFinding& finding);
   bool failed() const { return failure.has_value(); }
 };
 
@@ -46,9 +47,9 @@ struct JudgeContext {
   const Machine* machine = nullptr;
   PrecisionPolicy policy{};
   int threads = 1;
-  std::uint64_t secret = 0;   // check inputs are derived from it
-  bool fresh_secret = false;  // drawn for this judging alone
-  Truths* truths = nullptr;   // null: nothing is kept
+  std::uint64_t secret = 0;                 // check inputs are derived from it
+  bool fresh_secret = false;                // drawn for this judging alone
+  ExpectedCache* expected_cache = nullptr;  // null: nothing is kept
   std::chrono::milliseconds load_limit{20'000};
   std::chrono::milliseconds call_limit{60'000};
   bool deterministic = false;  // bitwise equality of repeats is required
@@ -57,7 +58,7 @@ struct JudgeContext {
   // The seed of the check inputs of one kind.
   std::uint64_t check_seed(InputKind kind) const;
   // What the outputs must be on them.
-  Result<Truth> expected(InputKind kind) const;
+  Result<ExpectedValues> expected(InputKind kind) const;
 };
 
 // A well mixed seed from two numbers.

@@ -13,7 +13,8 @@
 #include "base/files.h"
 #include "judge/evaluate.h"
 #include "machine/machine.h"
-#include "report/eval_report.h"
+#include "report/eval_terminal.h"
+#include "store/eval_report.h"
 
 namespace kforge {
 namespace {
@@ -108,9 +109,10 @@ class Judged : public testing::TestWithParam<Parameter> {
     ::unsetenv("TMPDIR");
     EXPECT_TRUE(report) << report.error().text();
     if (!report) return {};
-    SCOPED_TRACE("outcome " + report->outcome + ", gate " + report->gate + ": " + report->reason);
-    EXPECT_THAT(kernel.outcomes, testing::Contains(report->outcome));
-    if (report->outcome != "passed") {
+    std::string outcome(name_of(report->outcome));
+    SCOPED_TRACE(fmt::format("outcome {}, gate {}: {}", outcome, report->gate_name(), report->reason));
+    EXPECT_THAT(kernel.outcomes, testing::Contains(outcome));
+    if (!report->passed()) {
       EXPECT_THAT(report->reason, Not(IsEmpty()));
     }
     EXPECT_LT(seconds, kSecondsForOne);
@@ -122,7 +124,7 @@ class Judged : public testing::TestWithParam<Parameter> {
     if (!kernel.hides.empty()) {
       EXPECT_THAT(shown, Not(HasSubstr(kernel.hides)));
     }
-    RecordProperty("outcome", report->outcome);
+    RecordProperty("outcome", outcome);
     RecordProperty("reason", report->reason);
     return *report;
   }
@@ -137,8 +139,9 @@ class Honest : public Judged {};
 class TimedHonest : public Judged {};
 
 void expect_gate(const KernelCase& kernel, const EvalReport& report) {
-  if (kernel.gate.empty() || (report.outcome != "rejected" && report.outcome != "wrong_value")) return;
-  EXPECT_EQ(report.gate, kernel.gate) << report.reason;
+  if (kernel.gate.empty() || (report.outcome != Outcome::kRejected && report.outcome != Outcome::kWrongValue))
+    return;
+  EXPECT_EQ(report.gate_name(), kernel.gate) << report.reason;
 }
 
 TEST_P(Cheat, EndsAsItsFileSays) {
@@ -150,7 +153,7 @@ TEST_P(TimedCheat, EndsAsItsFileSays) {
   const KernelCase& kernel = GetParam().kernel;
   EvalReport report = judge_and_check();
   expect_gate(kernel, report);
-  if (report.outcome != "passed" || kernel.not_faster_than.empty()) return;
+  if (!report.passed() || kernel.not_faster_than.empty()) return;
   // It was let through, so the two are timed in turns: noise hits both, and what is left is what it gained.
   fs::path honest = kFolder / "honest" / (kernel.not_faster_than + ".cc");
   auto options = quick_options(kernel, GetParam().tier, platform_);
@@ -158,19 +161,19 @@ TEST_P(TimedCheat, EndsAsItsFileSays) {
   SilentProgress progress;
   auto beside = evaluate(options, progress);
   ASSERT_TRUE(beside) << beside.error().text();
-  if (beside->outcome != "passed") return;  // found out this time
+  if (!beside->passed()) return;  // found out this time
   ASSERT_TRUE(beside->speedup);
   EXPECT_LT(beside->speedup->lo, kGain) << "it gained by not doing its work";
 }
 
 TEST_P(Honest, PassesEveryGate) {
   EvalReport report = judge_and_check();
-  EXPECT_EQ(report.outcome, "passed") << report.gate << ": " << report.reason;
+  EXPECT_EQ(report.outcome, Outcome::kPassed) << report.gate_name() << ": " << report.reason;
 }
 
 TEST_P(TimedHonest, PassesEveryGate) {
   EvalReport report = judge_and_check();
-  EXPECT_EQ(report.outcome, "passed") << report.gate << ": " << report.reason;
+  EXPECT_EQ(report.outcome, Outcome::kPassed) << report.gate_name() << ": " << report.reason;
   EXPECT_TRUE(report.time_ns);
 }
 
@@ -198,7 +201,7 @@ TEST(HugeSource, IsRefusedAtOnce) {
   auto start = std::chrono::steady_clock::now();
   auto report = evaluate(options, progress);
   ASSERT_TRUE(report) << report.error().text();
-  EXPECT_EQ(report->outcome, "no_program");
+  EXPECT_EQ(report->outcome, Outcome::kNoProgram);
   EXPECT_THAT(report->reason, HasSubstr("4 MiB"));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
 }

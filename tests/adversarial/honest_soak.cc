@@ -15,7 +15,7 @@
 #include "base/files.h"
 #include "judge/evaluate.h"
 #include "machine/machine.h"
-#include "report/eval_report.h"
+#include "store/eval_report.h"
 
 namespace kforge {
 namespace {
@@ -49,7 +49,7 @@ Result<int> soak(const SoakOptions& options) {
     if (report.passed()) continue;
     ++refused;
     fmt::print("false alarm: {} ({}): {} {}: {}\n", kernel.name, kernel.full ? "full" : "check",
-               report.outcome, report.gate, report.reason);
+               name_of(report.outcome), report.gate_name(), report.reason);
   }
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fmt::print("{} evaluations of {} honest kernels under {}, {} false alarms, {:.1f} s\n", options.evaluations,

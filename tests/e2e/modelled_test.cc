@@ -107,7 +107,7 @@ TEST_F(Modelled, EvalShowsTheModelledFigureAndTunablesAreSearchedByIt) {
   EXPECT_THAT(report->attempts[0].tuning, HasSubstr("best: REPEAT=1"));
 
   EvalOptions eval;
-  static_cast<SessionOptions&>(eval) = options(1).session;
+  static_cast<JudgeOptions&>(eval) = options(1).session;
   eval.kernel = folder_.path() / "out" / "kernel.cc";
   auto judged = evaluate(eval, view_);
   ASSERT_TRUE(judged) << judged.error().text();

@@ -15,7 +15,7 @@
 #include "adversarial/leftovers.h"
 #include "base/files.h"
 #include "judge/evaluate.h"
-#include "report/eval_report.h"
+#include "store/eval_report.h"
 #include "store/sqlite.h"
 #include "store/store.h"
 
@@ -50,7 +50,7 @@ inline Result<EvalReport> evaluate_quietly(const EvalOptions& options) {
 inline void expect_works() {
   auto report = evaluate_quietly(check_of("core/relu", kHonest / "relu_loops.cc"));
   ASSERT_TRUE(report) << report.error().text();
-  EXPECT_EQ(report->outcome, "passed") << report->reason;
+  EXPECT_EQ(report->outcome, Outcome::kPassed) << report->reason;
 }
 
 // The store opens, SQLite finds nothing wrong, and every result in it can be read back.

@@ -29,7 +29,7 @@ int evaluate_in_child(const fs::path& kernel, bool limit_files, std::string& mes
     auto report = evaluate_quietly(check_of("core/relu", kernel));
     std::string text = report ? report->reason : report.error().text();
     if (::write(pipes[1], text.data(), std::min<std::size_t>(text.size(), 4000)) < 0) ::_exit(3);
-    ::_exit(!report ? 2 : report->outcome == "passed" ? 0 : 1);
+    ::_exit(!report ? 2 : report->passed() ? 0 : 1);
   }
   ::close(pipes[1]);
   char buffer[4096];
@@ -93,7 +93,7 @@ TEST_F(FullDisk, NothingIsLostAndTheNextOneWorks) {
   expect_whole_store(home_);
   auto report = evaluate_quietly(check_of("core/relu", kernel_));
   ASSERT_TRUE(report) << report.error().text();
-  EXPECT_EQ(report->outcome, "passed") << report->reason;
+  EXPECT_EQ(report->outcome, Outcome::kPassed) << report->reason;
 }
 
 }  // namespace

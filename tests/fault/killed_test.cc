@@ -39,7 +39,7 @@ TEST_F(Killed, CandidateDuringACall) {
   auto report = evaluate_quietly(check_of("core/relu", endless));
   EXPECT_GE(assassin.killed(), 1);
   ASSERT_TRUE(report) << report.error().text();
-  EXPECT_EQ(report->outcome, "crash");
+  EXPECT_EQ(report->outcome, Outcome::kCrash);
   EXPECT_THAT(report->reason, testing::HasSubstr("SIGKILL"));
   expect_works();
 }
@@ -59,13 +59,13 @@ TEST_F(Killed, CompilerHalfWay) {
     auto report = evaluate_quietly(check_of("core/relu", file));
     EXPECT_GE(assassin.killed(), 1);
     if (report) {
-      EXPECT_NE(report->outcome, "passed");
+      EXPECT_NE(report->outcome, Outcome::kPassed);
       EXPECT_THAT(report->reason, testing::Not(testing::IsEmpty()));
     }
   }
   auto again = evaluate_quietly(check_of("core/relu", file));
   ASSERT_TRUE(again) << again.error().text();
-  EXPECT_EQ(again->outcome, "passed") << again->reason;
+  EXPECT_EQ(again->outcome, Outcome::kPassed) << again->reason;
 }
 
 // KForge itself, at moments spread over a whole evaluation: opening, compiling, judging, writing the result.
@@ -81,7 +81,7 @@ TEST_F(Killed, ParentAtAnyMoment) {
     pid_t child = ::fork();
     if (child == 0) {
       auto report = evaluate_quietly(check_of("core/relu", file));
-      ::_exit(report && report->outcome == "passed" ? 0 : 1);
+      ::_exit(report && report->passed() ? 0 : 1);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20 + std::rand() % 500));
     ::kill(child, SIGKILL);

@@ -83,6 +83,15 @@ std::vector<std::vector<std::string>> instruction_sets(const Machine& machine) {
   return sets;
 }
 
+std::string kernels_text(const std::vector<KernelSource>& sources, std::size_t first, std::size_t last) {
+  std::string text;
+  for (const char* header : {"immintrin.h", "omp.h", "sys/mman.h", "algorithm", "cmath", "cstdint", "cstdlib",
+                             "cstring", "utility"})
+    text += fmt::format("#include <{}>\n", header);
+  for (std::size_t i = first; i < last; ++i) text += wrapped(sources[i], i);
+  return text;
+}
+
 Result<std::vector<KernelCall>> compile_kernels(const std::vector<KernelSource>& sources,
                                                 const std::vector<std::string>& flags, std::size_t per_unit) {
   namespace fs = std::filesystem;
@@ -97,11 +106,7 @@ Result<std::vector<KernelCall>> compile_kernels(const std::vector<KernelSource>&
                    library = folder / fmt::format("unit{}.so", u);
     {
       std::ofstream file(source);
-      for (const char* header : {"immintrin.h", "omp.h", "sys/mman.h", "algorithm", "cmath", "cstdint",
-                                 "cstdlib", "cstring", "utility"})
-        file << "#include <" << header << ">\n";
-      for (std::size_t i = u * per_unit; i < std::min(sources.size(), (u + 1) * per_unit); ++i)
-        file << wrapped(sources[i], i);
+      file << kernels_text(sources, u * per_unit, std::min(sources.size(), (u + 1) * per_unit));
     }
     Command command{{"g++", "-std=c++20", "-O1", "-fopenmp", "-fno-math-errno", "-fno-trapping-math", "-fPIC",
                      "-shared", "-w", "-o", library.string(), source.string()}};

@@ -19,6 +19,10 @@ struct KernelSource {
 // Calls one kernel; pointers in C order.
 using KernelCall = void (*)(void** arguments);
 
+// Standard headers and all kernels as one piece of C++: kernel i is called by extern "C" void call_i(void**
+// arguments).
+std::string kernels_text(const std::vector<KernelSource>& sources, std::size_t first, std::size_t last);
+
 // One function per source, in their order. The libraries stay loaded. `flags` chooses the instruction set.
 Result<std::vector<KernelCall>> compile_kernels(const std::vector<KernelSource>& sources,
                                                 const std::vector<std::string>& flags, std::size_t per_unit);

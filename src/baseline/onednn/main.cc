@@ -1,4 +1,4 @@
-// kforge-onednn: the baseline `onednn` as a contender (runner/protocol.h). Computes a task's graph operator
+// kforge-onednn: the baseline `onednn` as a program (runner/protocol.h). Computes a task's graph operator
 // by operator on oneDNN primitives and plain loops.
 //   kforge-onednn TASK --set NAME [--case N]     the N-th case of a shape set
 //   kforge-onednn TASK --dims a=1,b=2            dimensions by name
@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "baseline/contender_server.h"
 #include "baseline/onednn/step_times.h"
+#include "baseline/protocol_server.h"
 #include "task/task.h"
 
 namespace kforge::onednn {
@@ -75,7 +75,7 @@ Result<BoundTask> bind(Task& task, const Options& options) {
   return bind_task(task, "dims", 0);
 }
 
-class OneDnn : public ContenderProgram {
+class OneDnn : public ServedProgram {
  public:
   explicit OneDnn(Options options) : options_(std::move(options)) {}
 
@@ -155,7 +155,7 @@ int run(int argc, char** argv) {
   avoid_broken_amx();
   bool print = options->print, times = options->times;
   OneDnn program(std::move(*options));
-  if (!print && !times) return serve_contender(program);
+  if (!print && !times) return serve_program(program);
   if (auto made = program.make_plan(); !made) {
     fmt::print(stderr, "{}\n", made.error().text());
     return 1;

@@ -1,7 +1,7 @@
 // The buffers of a batch are all filled before it starts. This kernel learns which buffers belong to one,
 // and on the first call it computes all of them, on all cores and with one start of the threads; the later
-// calls copy. Every value is right unless an input changes meanwhile. Either the tripwire convicts it, or it
-// leaves the tripwire no chance and its calls are timed one by one, where there is nothing to work ahead on.
+// calls copy. Every value is right unless an input changes meanwhile. Either the probe convicts it, or it
+// leaves the probe no chance and its calls are timed one by one, where there is nothing to work ahead on.
 //
 // task: core/matmul
 // shapes: small
@@ -29,7 +29,7 @@ struct Ahead {
 static Ahead known[256];
 static int count;
 
-static void take_sample(const float* a, const float* b, float* sample) {
+static void time_batch(const float* a, const float* b, float* sample) {
   sample[0] = a[task::M * task::K - 1];
   sample[1] = b[task::K * task::N - 1];
 }
@@ -44,12 +44,12 @@ extern "C" void kernel(const float* a, const float* b, float* c) {
   }
   Ahead& entry = known[index];
   float now[2];
-  take_sample(a, b, now);
+  time_batch(a, b, now);
   if (!entry.ready || memcmp(now, entry.sample, sizeof now) != 0) {  // a new batch has begun
 #pragma omp parallel for schedule(dynamic, 4)
     for (int i = 0; i < count; ++i) {
       matmul(known[i].a, known[i].b, known[i].answer);
-      take_sample(known[i].a, known[i].b, known[i].sample);
+      time_batch(known[i].a, known[i].b, known[i].sample);
       known[i].ready = true;
     }
   }

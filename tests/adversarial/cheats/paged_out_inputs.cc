@@ -1,5 +1,5 @@
-// Inputs lie in memory that all contenders share. Throwing their pages out after each call would make the
-// next contender, a baseline, fetch them again in its own time.
+// Inputs lie in memory that all programs share. Throwing their pages out after each call would make the
+// next program, a baseline, fetch them again in its own time.
 //
 // task: core/relu
 // shapes: small

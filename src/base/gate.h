@@ -1,0 +1,60 @@
+// The gates a program goes through: one table, in the order judged. A row has the name that is stored and
+// shown, the stage that judges it, the kinds of platform it applies to, and the sentence that people
+// (docs/gates.md) and agents read about it. A new gate is a row here and the file that judges it; the stages
+// themselves are listed in judge/judge.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace kforge {
+
+// In the order of the table.
+enum class Gate : std::uint8_t {
+  kSymbols,
+  kNonfinite,
+  kAccuracy,
+  kInteger,
+  kExtreme,
+  kMemory,
+  kRepeat,
+  kThreads,
+  kCalibration,
+  kGenerality,
+  kTimedCalls,
+  kClock,
+  kAfterReturn,
+  kFloor,
+  // Hold at any time: they leave a record only when they refuse a program.
+  kRun,
+  kShape,
+  kSandbox,
+  kProtocol,
+};
+
+enum class GateStage : std::uint8_t { kSymbols, kValues, kCalibration, kGenerality, kTimes, kAnyTime };
+
+// Kinds of platform, as in platform.toml.
+enum class GateKinds : std::uint8_t { kNative, kAll };
+
+struct GateRow {
+  Gate gate;
+  std::string_view name;  // "timed_calls"
+  GateStage stage;
+  GateKinds kinds;
+  std::string_view asks;  // what it asks of a program
+};
+
+std::span<const GateRow> all_gates();
+const GateRow& row_of(Gate gate);
+std::string_view name_of(Gate gate);
+std::optional<Gate> gate_from_name(std::string_view name);
+// Whether any gate of the stage applies to a platform of this kind ("native", "device", "command").
+bool judged_on(GateStage stage, std::string_view kind);
+// GateRow::asks by name; "" for a name that is no gate's.
+std::string_view gate_meaning(std::string_view name);
+
+}  // namespace kforge

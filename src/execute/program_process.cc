@@ -1,0 +1,401 @@
+#include "execute/program_process.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <thread>
+
+#include "execute/faults.h"
+#include "execute/waiting_runners.h"
+
+namespace kforge {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLastMoments{2'000};  // for a program that has reported a fault or closed its channel
+constexpr milliseconds kExitLimit{5'000};    // for release() and exit handlers
+constexpr milliseconds kStopCheck{100};      // a request to stop is obeyed within that
+
+struct Received {
+  KforgeMessage header{};
+  std::vector<std::byte> payload;
+};
+
+double cpu_time_ns(pid_t pid) {
+  clockid_t clock;
+  timespec now{};
+  if (pid <= 0 || ::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &now) != 0) return 0;
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+// How long a thread has waited for a processor, in all: the second number of its schedstat.
+double waited_ns(const std::string& schedstat) {
+  std::ifstream file(schedstat);
+  double ran = 0, waited = 0;
+  return file >> ran >> waited ? waited : 0;
+}
+
+double waited_ns(pid_t process) {
+  return waited_ns("/proc/thread-self/schedstat") + waited_ns(fmt::format("/proc/{}/schedstat", process));
+}
+
+// A "VmHWM:   1234 kB" line of /proc/PID/status, in bytes.
+std::size_t status_bytes(pid_t pid, std::string_view field) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(field)) return std::strtoull(line.c_str() + field.size() + 1, nullptr, 10) * 1024;
+  return 0;
+}
+
+std::string_view stage_name(std::uint32_t type) {
+  switch (type) {
+    case KFORGE_READY:
+      return "start-up";
+    case KFORGE_SETUP:
+      return "set-up";
+    case KFORGE_LOAD:
+      return "loading";
+    case KFORGE_PREPARE:
+      return "prepare";
+    case KFORGE_CALL:
+      return "a call";
+    default:
+      return "the end";
+  }
+}
+
+// The environment that fixes the number of threads for OpenMP, BLAS libraries and the like.
+void add_thread_variables(int threads, std::map<std::string, std::string>& env) {
+  std::string count = std::to_string(threads);
+  for (const char* name : {"OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"})
+    env[name] = count;
+  env["OMP_DYNAMIC"] = "false";
+  // A program is stopped between calls. Threads of its team that wake on one processor spin there, each
+  // waiting for the other's turn, for milliseconds: each has a processor of its own.
+  if (threads > 1) env["OMP_PROC_BIND"] = "true";
+}
+
+Result<void> send_packet(int socket, const KforgeMessage& header, const void* payload,
+                         std::span<const int> fds) {
+  iovec parts[2] = {{const_cast<KforgeMessage*>(&header), sizeof header},
+                    {const_cast<void*>(payload), header.payload}};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = header.payload > 0 ? 2 : 1;
+  alignas(cmsghdr) char control[CMSG_SPACE(3 * sizeof(int))] = {};
+  if (!fds.empty()) {
+    message.msg_control = control;
+    message.msg_controllen = CMSG_SPACE(fds.size_bytes());
+    cmsghdr* cmsg = CMSG_FIRSTHDR(&message);
+    cmsg->cmsg_level = SOL_SOCKET;
+    cmsg->cmsg_type = SCM_RIGHTS;
+    cmsg->cmsg_len = CMSG_LEN(fds.size_bytes());
+    std::memcpy(CMSG_DATA(cmsg), fds.data(), fds.size_bytes());
+  }
+  if (::sendmsg(socket, &message, MSG_NOSIGNAL) < 0) return fail("{}", std::strerror(errno));
+  return {};
+}
+
+}  // namespace
+
+struct ProgramProcess::State {
+  std::string name;
+  std::vector<std::string> argument_names;
+  std::stop_token stop;
+  Fd socket;
+  TensorMemory outputs;
+  std::unique_ptr<SandboxedProcess> process;
+  Usage usage;
+
+  // One packet, or nothing when the program ended or the deadline passed.
+  enum class Wait { kMessage, kEnded, kLate, kStopped };
+  Wait receive(Received& received, Clock::time_point deadline);
+  Step<Received> exchange(KforgeMessage message, const void* payload, std::span<const int> fds,
+                          milliseconds limit, CallTime* time);
+  Step<Received> await(std::uint32_t stage, milliseconds limit);
+  Step<bool> launch(const ProgramSpec& spec, milliseconds load_limit);
+  Failure why_ended(std::uint32_t stage);
+  bool ends_within(milliseconds limit);
+  bool has_unsolicited() const;
+  Failure forged();
+  void note_memory();
+};
+
+ProgramProcess::State::Wait ProgramProcess::State::receive(Received& received, Clock::time_point deadline) {
+  for (;;) {
+    if (stop.stop_requested()) return Wait::kStopped;
+    auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
+    if (stop.stop_possible()) left = std::min(left, kStopCheck);
+    pollfd ready{socket.get(), POLLIN, 0};
+    int n = ::poll(&ready, 1, static_cast<int>(std::max<long>(left.count(), 0)));
+    if (n < 0 && errno == EINTR) continue;
+    if (n == 0 && Clock::now() < deadline) continue;
+    if (n == 0) return Wait::kLate;
+    char packet[4096];
+    ssize_t size = ::recv(socket.get(), packet, sizeof packet, MSG_DONTWAIT | MSG_TRUNC);
+    if (size < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (size <= 0) return Wait::kEnded;
+    // A packet of the wrong size can only come from a candidate that meddles: kEnded leads to a failure.
+    if (size < static_cast<ssize_t>(sizeof received.header) || size > static_cast<ssize_t>(sizeof packet)) {
+      received.header.type = 0;
+      return Wait::kMessage;
+    }
+    std::memcpy(&received.header, packet, sizeof received.header);
+    const auto* payload = reinterpret_cast<const std::byte*>(packet) + sizeof received.header;
+    received.payload.assign(payload, payload + (size - static_cast<ssize_t>(sizeof received.header)));
+    return Wait::kMessage;
+  }
+}
+
+// Waits for a program that is on its way out; one that lives on is killed, and the answer is false.
+bool ProgramProcess::State::ends_within(milliseconds limit) {
+  auto deadline = Clock::now() + limit;
+  while (!process->ended()) {
+    if (Clock::now() > deadline) {
+      process->kill();
+      return false;
+    }
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return true;
+}
+
+Failure ProgramProcess::State::why_ended(std::uint32_t stage) {
+  if (!ends_within(kLastMoments))
+    return Rejected{Gate::kProtocol,
+                    fmt::format("the program cut the harness's own channel during {} and went on running",
+                                stage_name(stage)),
+                    ""};
+  auto exit = process->wait();
+  if (!exit) return Crash{fmt::format("ended during {}: {}", stage_name(stage), exit.error().message), ""};
+  return describe_exit(*exit, stage_name(stage));
+}
+
+Step<Received> ProgramProcess::State::await(std::uint32_t stage, milliseconds limit) {
+  Received received;
+  switch (receive(received, Clock::now() + limit)) {
+    case Wait::kEnded:
+      return candidate_failed(why_ended(stage));
+    case Wait::kLate:
+      process->kill();
+      return candidate_failed(
+          Timeout{std::string(stage_name(stage)), static_cast<double>(limit.count()) / 1e3});
+    case Wait::kStopped:
+      process->kill();
+      return fail("interrupted");
+    case Wait::kMessage:
+      break;
+  }
+  switch (received.header.type) {
+    case KFORGE_READY:
+    case KFORGE_DONE:
+      return received;
+    case KFORGE_ERROR:
+      return candidate_failed(NoProgram{
+          printable_tail({reinterpret_cast<const char*>(received.payload.data()), received.payload.size()})});
+    case KFORGE_FAULT:
+      // A program that reports its death dies of it.
+      if (!ends_within(kLastMoments)) return candidate_failed(forged());
+      if (received.payload.size() >= sizeof(KforgeFault)) {
+        KforgeFault fault;
+        std::memcpy(&fault, received.payload.data(), sizeof fault);
+        auto exit = process->wait();
+        return candidate_failed(
+            describe_fault(fault, argument_names, stage_name(stage), exit ? exit->err : ""));
+      }
+      [[fallthrough]];
+    default:
+      process->kill();
+      return candidate_failed(Rejected{Gate::kProtocol,
+                                       fmt::format("the program wrote to the harness's own channel during {} "
+                                                   "(a message of type {})",
+                                                   stage_name(stage), received.header.type),
+                                       ""});
+  }
+}
+
+void ProgramProcess::State::note_memory() {
+  pid_t pid = process->pid();
+  std::size_t peak = status_bytes(pid, "VmHWM:"), shared = status_bytes(pid, "RssShmem:");
+  usage.peak_bytes = std::max(usage.peak_bytes, peak > shared ? peak - shared : 0);
+}
+
+bool ProgramProcess::State::has_unsolicited() const {
+  char peeked;
+  return ::recv(socket.get(), &peeked, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+Failure ProgramProcess::State::forged() {
+  process->kill();
+  return Rejected{Gate::kProtocol,
+                  "the program sent a result message that nobody had asked for: results were forged", ""};
+}
+
+// One command and its answer. The clock starts before the program can see the command (it is stopped) and
+// ends when its report arrives; then it is stopped again, before anyone looks at what it did. What it still
+// did between report and stop belongs to its time: otherwise a program would report first and work then.
+Step<Received> ProgramProcess::State::exchange(KforgeMessage message, const void* payload,
+                                               std::span<const int> fds, milliseconds limit, CallTime* time) {
+  if (has_unsolicited()) return candidate_failed(forged());
+  if (!send_packet(socket.get(), message, payload, fds)) return candidate_failed(why_ended(message.type));
+  double cpu_before = cpu_time_ns(process->pid()), waited_before = time ? waited_ns(process->pid()) : 0;
+  auto start = Clock::now();
+  process->resume();
+  auto answer = await(message.type, limit);
+  auto end = Clock::now();
+  if (!answer || !answer->has_value()) return answer;
+  double cpu_reported = time ? cpu_time_ns(process->pid()) : 0;
+  process->stop();
+  auto stopped = Clock::now();
+  // One command, one answer: a second packet was forged, and the first may have been.
+  if (has_unsolicited()) return candidate_failed(forged());
+  if (time) {
+    double cpu_stopped = cpu_time_ns(process->pid());
+    double late_ns = std::min(std::max(cpu_stopped - cpu_reported, 0.0),
+                              std::chrono::duration<double, std::nano>(stopped - end).count());
+    time->parent_ns = std::chrono::duration<double, std::nano>(end - start).count() + late_ns;
+    time->claimed_ns = static_cast<double>((*answer)->header.nanoseconds);
+    time->cpu_ns = cpu_stopped - cpu_before;
+    // Its own clock knows nothing of what came after its report.
+    time->delay_ns = std::max(waited_ns(process->pid()) - waited_before, 0.0) + late_ns;
+  }
+  return answer;
+}
+
+ProgramProcess::ProgramProcess(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ProgramProcess::~ProgramProcess() = default;
+const std::string& ProgramProcess::name() const { return state_->name; }
+const TensorMemory& ProgramProcess::outputs() const { return state_->outputs; }
+const Usage& ProgramProcess::usage() const { return state_->usage; }
+
+Step<bool> ProgramProcess::State::launch(const ProgramSpec& spec, milliseconds load_limit) {
+  int pair[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+    return fail("cannot create a socket pair: {}", std::strerror(errno));
+  socket = Fd(pair[0]);
+  Fd child_end(pair[1]);
+
+  SandboxSpec sandbox;
+  sandbox.profile = spec.profile;
+  sandbox.argv = spec.argv;
+  sandbox.readable = spec.readable;
+  sandbox.writable = spec.writable;
+  sandbox.env = spec.env;
+  add_thread_variables(spec.threads, sandbox.env);
+  sandbox.fds = {child_end.get()};
+  sandbox.fds.insert(sandbox.fds.end(), spec.extra_fds.begin(), spec.extra_fds.end());
+  sandbox.cpus = spec.cpus;
+  sandbox.limits = spec.limits;
+  KF_TRY(process, start_sandboxed(sandbox, spec.tier));
+  child_end.reset();
+
+  KF_STEP(Received ready, await(KFORGE_READY, load_limit));
+  if (ready.header.type != KFORGE_READY || ready.header.value != KFORGE_PROTOCOL_VERSION)
+    return fail_with_remedy("build KForge again",
+                            fmt::format("contender {} speaks another protocol", spec.name));
+  return true;
+}
+
+Step<std::unique_ptr<ProgramProcess>> ProgramProcess::start(const ProgramSpec& spec, const BoundTask& task,
+                                                            const InputMemory& inputs,
+                                                            milliseconds load_limit) {
+  std::unique_ptr<State> state;
+  if (auto ready = spec.waiting ? spec.waiting->take(spec.threads) : nullptr)
+    state = std::move(ready->state_);
+  const bool waited = state && !state->process->ended();
+  if (!waited) state = std::make_unique<State>();
+  state->name = spec.name;
+  state->stop = spec.stop;
+  for (const BoundArgument& argument : task.arguments) state->argument_names.push_back(argument.c_name);
+
+  KF_TRY(state->outputs, TensorMemory::create(inputs.layout, KFORGE_ARENA_OUTPUTS, false));
+  if (!waited) {
+    KF_STEP([[maybe_unused]] bool ready, state->launch(spec, load_limit));
+  }
+
+  std::vector<std::byte> table(2 * sizeof(std::uint32_t) +
+                               inputs.layout.rows.size() * sizeof(KforgeArgumentRow));
+  std::uint32_t counts[2] = {static_cast<std::uint32_t>(inputs.layout.rows.size()), inputs.layout.slots};
+  std::memcpy(table.data(), counts, sizeof counts);
+  std::memcpy(table.data() + sizeof counts, inputs.layout.rows.data(), table.size() - sizeof counts);
+  int fds[3] = {inputs.params.fd(), inputs.inputs.fd(), state->outputs.fd()};
+  KforgeMessage setup{KFORGE_SETUP, static_cast<std::uint32_t>(table.size()), 0, 0};
+  KF_STEP([[maybe_unused]] Received mapped, state->exchange(setup, table.data(), fds, load_limit, nullptr));
+  KF_STEP(Received loaded, state->exchange({KFORGE_LOAD, 0, 0, 0}, nullptr, {}, load_limit, nullptr));
+  state->usage.has_prepare = (loaded.header.value & KFORGE_HAS_PREPARE) != 0;
+  return std::unique_ptr<ProgramProcess>(new ProgramProcess(std::move(state)));
+}
+
+Step<CallTime> ProgramProcess::prepare(milliseconds limit) {
+  CallTime time;
+  pid_t pid = state_->process->pid();
+  std::size_t before = status_bytes(pid, "RssAnon:");
+  KF_STEP([[maybe_unused]] Received done,
+          state_->exchange({KFORGE_PREPARE, 0, 0, 0}, nullptr, {}, limit, &time));
+  std::size_t after = status_bytes(pid, "RssAnon:");
+  state_->usage.setup_ns = time.parent_ns;
+  state_->usage.setup_bytes = after > before ? after - before : 0;
+  state_->note_memory();
+  return time;
+}
+
+Step<CallTime> ProgramProcess::call(const std::vector<std::uint32_t>& slots, milliseconds limit) {
+  CallTime time;
+  KforgeMessage message{KFORGE_CALL, static_cast<std::uint32_t>(slots.size() * sizeof slots[0]), 0, 0};
+  KF_STEP([[maybe_unused]] Received done, state_->exchange(message, slots.data(), {}, limit, &time));
+  state_->note_memory();
+  return time;
+}
+
+Result<std::unique_ptr<ProgramProcess>> ProgramProcess::start_idle(const ProgramSpec& spec,
+                                                                   milliseconds limit) {
+  auto state = std::make_unique<State>();
+  state->name = spec.name;
+  KF_TRY(auto launched, state->launch(spec, limit));
+  if (!launched) return fail("the runner does not start: {}", reason_text(launched.error()));
+  return std::unique_ptr<ProgramProcess>(new ProgramProcess(std::move(state)));
+}
+
+Result<double> ProgramProcess::echo_ns() {
+  CallTime time;
+  KF_TRY(auto answer, state_->exchange({KFORGE_ECHO, 0, 0, 0}, nullptr, {}, milliseconds(5'000), &time));
+  if (!answer) return fail("the runner does not answer: {}", reason_text(answer.error()));
+  return time.parent_ns;
+}
+
+void ProgramProcess::linger(milliseconds duration) {
+  state_->process->resume();
+  std::this_thread::sleep_for(duration);
+  state_->process->stop();
+}
+
+Step<bool> ProgramProcess::finish() {
+  if (state_->has_unsolicited()) return candidate_failed(state_->forged());
+  int others = state_->process->other_processes();
+  if (others > 0)
+    return candidate_failed(Rejected{
+        Gate::kAfterReturn, fmt::format("{} process(es) were left running beside the program", others), ""});
+  if (!send_packet(state_->socket.get(), {KFORGE_EXIT, 0, 0, 0}, nullptr, {}))
+    return candidate_failed(state_->why_ended(KFORGE_EXIT));
+  state_->process->resume();
+  if (!state_->ends_within(kExitLimit))
+    return candidate_failed(Timeout{"release() or exit", static_cast<double>(kExitLimit.count()) / 1e3});
+  KF_TRY(SandboxExit exit, state_->process->wait());
+  if (exit.left_processes)
+    return candidate_failed(
+        Rejected{Gate::kAfterReturn, "processes were left running when the program ended", ""});
+  if (exit.exit_code == 0 && exit.signal == 0 && !exit.wall_exceeded) return true;
+  return candidate_failed(describe_exit(exit, "release() or exit"));
+}
+
+}  // namespace kforge

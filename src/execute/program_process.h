@@ -1,0 +1,88 @@
+// One program under measurement, behind the protocol of runner/protocol.h: the candidate in its sandbox, or a
+// baseline. It computes only while the parent lets it: it is stopped the instant it reports done.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/failure.h"
+#include "execute/tensor_memory.h"
+#include "sandbox/sandbox.h"
+
+namespace kforge {
+
+class WaitingRunners;
+
+// How to start a program. Baselines (trusted) use SandboxTier::kNone.
+struct ProgramSpec {
+  std::string name;               // "candidate", "onednn", ...
+  std::vector<std::string> argv;  // absolute program; speaks the protocol on fd 3
+  std::vector<std::filesystem::path> readable;
+  std::filesystem::path writable;
+  std::map<std::string, std::string> env;  // complete, but for the thread variables, which start() adds
+  SandboxProfile profile = SandboxProfile::kNative;
+  SandboxTier tier = SandboxTier::kNone;
+  std::vector<int> extra_fds;  // inherited as 4, 5, ...
+  int threads = 1;
+  std::string guarded;  // the same program with a guarded heap, for argv[0]; empty: there is none
+  std::vector<int> cpus;
+  SandboxLimits limits;
+  std::stop_token stop;                     // ends whatever it computes; the step is then an Error
+  std::shared_ptr<WaitingRunners> waiting;  // processes of it that have started already; may be null
+};
+
+struct CallTime {
+  double parent_ns = 0;   // from just before the program was let go to its report: the time that counts
+  double claimed_ns = 0;  // by the program's own clock
+  double cpu_ns = 0;      // of all its threads
+  double delay_ns = 0;    // parent or program ready to run, and no processor free: by the kernel's books
+};
+
+struct Usage {
+  double setup_ns = 0;          // prepare(): the parent's wall time
+  std::size_t setup_bytes = 0;  // growth of anonymous memory over prepare()
+  std::size_t peak_bytes = 0;   // largest resident memory, without the shared tensors
+  bool has_prepare = false;
+};
+
+class ProgramProcess {
+ public:
+  // Starts the program, hands it the memory and lets it load the candidate. The params may be filled later:
+  // prepare() is not called yet.
+  static Step<std::unique_ptr<ProgramProcess>> start(const ProgramSpec& spec, const BoundTask& task,
+                                                     const InputMemory& inputs,
+                                                     std::chrono::milliseconds load_limit);
+  ~ProgramProcess();
+
+  const std::string& name() const;
+  // Its outputs and inouts; nobody else's.
+  const TensorMemory& outputs() const;
+
+  // prepare() on the params now in memory (and release() of the state before it).
+  Step<CallTime> prepare(std::chrono::milliseconds limit);
+  // Runs the task once for each slot listed; when it returns, the program is stopped.
+  Step<CallTime> call(const std::vector<std::uint32_t>& slots, std::chrono::milliseconds limit);
+  // A process of the same program that loads nothing, for echo() alone.
+  static Result<std::unique_ptr<ProgramProcess>> start_idle(const ProgramSpec& spec,
+                                                            std::chrono::milliseconds limit);
+  // The wall time of a message and its answer with no work between: part of every call's time, and not the
+  // kernel's.
+  Result<double> echo_ns();
+  // Lets its threads go on without a command for a while: an honest one has nothing left to do.
+  void linger(std::chrono::milliseconds duration);
+  const Usage& usage() const;
+  // Ends it in order; a process left over or an exit that is not clean is the candidate's failure.
+  Step<bool> finish();
+
+ private:
+  struct State;
+  explicit ProgramProcess(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kforge

@@ -1,0 +1,70 @@
+// The shared memory through which tensors travel: params and inputs sealed against programs and shared by
+// all of them, outputs and inouts writable and private to one program. Every instance of a tensor lies
+// between canaries and guard pages (the layout is described in runner/protocol.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "runner/protocol.h"
+#include "task/task.h"
+
+namespace kforge {
+
+// Where each argument lies, for a number of slots (one slot is one call's worth of tensors).
+struct MemoryLayout {
+  std::uint32_t slots = 0;
+  std::vector<KforgeArgumentRow> rows;  // in C order
+  std::size_t arena_bytes[3] = {};      // by KforgeArena
+
+  static MemoryLayout of(const BoundTask& task, std::uint32_t slots);
+  // Bytes one more slot costs.
+  static std::size_t bytes_per_slot(const BoundTask& task);
+};
+
+// One arena: a sealed memfd and the parent's writable view of it.
+class TensorMemory {
+ public:
+  // `sealed`: nobody but this view can ever write to it, whatever a program does to its mappings.
+  static Result<TensorMemory> create(const MemoryLayout& layout, KforgeArena arena, bool sealed);
+
+  int fd() const { return fd_.get(); }
+  // REQUIRES: the argument lives in this arena.
+  std::span<std::byte> tensor(std::size_t argument, std::uint32_t slot) const;
+  // Everything around the data of one instance gets the canary pattern.
+  void set_canaries(std::size_t argument, std::uint32_t slot) const;
+  // Distance in bytes from the tensor to the first touched canary: negative before it, positive after its
+  // end.
+  std::optional<std::int64_t> broken_canary(std::size_t argument, std::uint32_t slot) const;
+
+ private:
+  const KforgeArgumentRow& row(std::size_t argument) const;
+
+  KforgeArena arena_ = KFORGE_ARENA_INPUTS;
+  std::vector<KforgeArgumentRow> rows_;
+  std::uint32_t slots_ = 0;
+  Fd fd_;
+  Mapping map_;
+  std::byte canary_{};
+};
+
+// Params and inputs of a task: one per judging, shared by its programs.
+struct InputMemory {
+  MemoryLayout layout;
+  TensorMemory params, inputs;
+
+  static Result<InputMemory> create(const BoundTask& task, std::uint32_t slots);
+};
+
+// What an output holds before a call: for floats a NaN with a payload no arithmetic makes, else a bit pattern
+// drawn from the seed. A call that leaves it in place is seen.
+void poison(DType dtype, std::uint64_t seed, std::span<std::byte> destination);
+// Elements that still hold the poison.
+std::int64_t count_poison(DType dtype, std::uint64_t seed, std::span<const std::byte> data);
+
+}  // namespace kforge

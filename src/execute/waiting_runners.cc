@@ -1,0 +1,39 @@
+#include "execute/waiting_runners.h"
+
+namespace kforge {
+
+WaitingRunners::WaitingRunners(ProgramSpec spec, const std::vector<int>& threads,
+                               std::chrono::milliseconds limit)
+    : spec_(std::move(spec)), places_(threads.size()) {
+  for (std::size_t i = 0; i < threads.size(); ++i) places_[i].threads = threads[i];
+  starter_ = std::jthread([this, limit](const std::stop_token& stop) { start_all(stop, limit); });
+}
+
+WaitingRunners::~WaitingRunners() = default;
+
+void WaitingRunners::start_all(const std::stop_token& stop, std::chrono::milliseconds limit) {
+  for (Place& place : places_) {
+    ProgramSpec spec = spec_;
+    spec.threads = place.threads;
+    std::unique_ptr<ProgramProcess> runner;
+    if (!stop.stop_requested())
+      if (auto started = ProgramProcess::start_idle(spec, limit)) runner = std::move(*started);
+    std::lock_guard lock(mutex_);
+    place.runner = std::move(runner);
+    place.settled = true;
+    changed_.notify_all();
+  }
+}
+
+std::unique_ptr<ProgramProcess> WaitingRunners::take(int threads) {
+  std::unique_lock lock(mutex_);
+  for (Place& place : places_) {
+    if (place.threads != threads || place.taken) continue;
+    place.taken = true;
+    changed_.wait(lock, [&] { return place.settled; });
+    return std::move(place.runner);
+  }
+  return nullptr;
+}
+
+}  // namespace kforge

@@ -1,0 +1,108 @@
+#include "judge/baselines.h"
+
+#include "base/hash.h"
+#include "generate/candidate.h"
+#include "judge/program.h"
+#include "judge/workspace.h"
+#include "verify/value_gates.h"
+
+namespace kforge {
+namespace {
+
+// "gate: reason", as it is cached; "" when every gate was passed.
+std::string cached_text(const std::optional<BaselineRefusal>& refusal) {
+  return refusal ? fmt::format("{}: {}", name_of(refusal->gate), refusal->reason) : "";
+}
+
+std::optional<BaselineRefusal> from_cached_text(const std::string& baseline, const std::string& text) {
+  auto colon = text.find(": ");
+  if (colon == text.npos) return std::nullopt;
+  return BaselineRefusal{baseline, gate_from_name(text.substr(0, colon)).value_or(Gate::kRun),
+                         text.substr(colon + 2)};
+}
+
+Result<std::optional<BaselineRefusal>> judge_baseline(const JudgeContext& context, const ProgramSpec& spec) {
+  Verdict verdict;
+  KF_TRY_VOID(judge_values(context, spec, verdict));
+  if (!verdict.failed()) return std::nullopt;
+  return BaselineRefusal{spec.name, gate_of(*verdict.failure).value_or(Gate::kRun),
+                         reason_text(*verdict.failure)};
+}
+
+// `what` names the version: another one is judged anew.
+Result<std::optional<BaselineRefusal>> judge_baseline_once(const JudgeContext& context,
+                                                           const ProgramSpec& spec, const std::string& what,
+                                                           FileCache& cache) {
+  std::string key = Hasher()
+                        .add("baseline gates 3")
+                        .add(what)
+                        .add(spec.name)
+                        .add(context.task->key())
+                        .add(context.policy.name)
+                        .add(std::to_string(context.threads))
+                        .hex();
+  if (auto known = cache.load(key)) return from_cached_text(spec.name, *known);
+  KF_TRY(auto refusal, judge_baseline(context, spec));
+  (void)cache.store(key, cached_text(refusal));  // a cache that cannot be written only costs time
+  return refusal;
+}
+
+// --baseline NAME=FILE: it must compute the task, or its time would say nothing.
+Result<void> add_user_kernel(const Workspace& workspace, const std::string& name, const std::string& file,
+                             const JudgeContext& context, CaseBaselines& baselines) {
+  const JudgeSetup& setup = workspace.setup();
+  KF_TRY(auto source, read_candidate(file, setup.platform.files));
+  if (!source) return fail("--baseline {}: {}", name, reason_text(source.error()));
+  BuildOptions options = build_options(setup);
+  options.allow_libraries = true;
+  KF_TRY(auto built, build_candidate(*source, setup.platform, *context.task, setup.machine, options));
+  if (!built) return fail("--baseline {}: {}", name, reason_text(built.error()));
+  KF_TRY(NativeProgram program, stage_program(workspace, name, *built, *context.task));
+  KF_TRY(auto refusal, judge_baseline(context, program.spec));
+  if (refusal) return fail("--baseline {} does not compute the task: {}", name, cached_text(refusal));
+  baselines.present.push_back(
+      {name, fmt::format("the user's kernel {}", fs::path(file).filename().string()), program.spec, true});
+  baselines.user_programs.push_back(std::move(program));
+  return {};
+}
+
+}  // namespace
+
+Result<CaseBaselines> find_case_baselines(const Workspace& workspace, std::size_t index,
+                                          const JudgeContext& context, FileCache& cache,
+                                          const fs::path& graph_files) {
+  const JudgeSetup& setup = workspace.setup();
+  CaseBaselines baselines;
+  BaselineOptions wanted;
+  wanted.python = setup.options.python;
+  wanted.threads = setup.threads;
+  bool any = setup.options.baselines.empty();
+  for (const std::string& choice : setup.options.baselines) {
+    auto equals = choice.find('=');
+    if (choice == "none") continue;
+    if (equals != std::string::npos) {
+      KF_TRY_VOID(add_user_kernel(workspace, choice.substr(0, equals), choice.substr(equals + 1), context,
+                                  baselines));
+      continue;
+    }
+    if (choice == "all") any = true;
+    wanted.names.push_back(choice);
+  }
+  if (any) wanted.names.clear();
+  if (!any && wanted.names.empty()) return baselines;
+  KF_TRY(Baselines found, find_baselines(setup.bound(index), setup.machine, wanted, graph_files));
+  baselines.absent = std::move(found.absent);
+  for (Baseline& baseline : found.present) {
+    workspace.progress().advance(0, "checking baseline " + baseline.name);
+    ProgramSpec spec = std::move(baseline.spec);  // trusted: it brings its own limits
+    KF_TRY(auto refusal, judge_baseline_once(context, spec, baseline.what, cache));
+    if (refusal) {
+      refusal->baseline = baseline.name;
+      baselines.refusals.push_back(*refusal);
+    }
+    baselines.present.push_back({baseline.name, baseline.what, std::move(spec), true});
+  }
+  return baselines;
+}
+
+}  // namespace kforge

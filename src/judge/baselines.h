@@ -1,0 +1,41 @@
+// The baselines of one shape case. They go through the value gates too, once per task: a gate that a baseline
+// fails is printed with the task, and its time still counts.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/file_cache.h"
+#include "baseline/baseline.h"
+#include "execute/native.h"
+#include "verify/timed_gates.h"
+#include "verify/verdict.h"
+
+namespace kforge {
+
+class Workspace;
+
+// The gate a baseline fails, and why.
+struct BaselineRefusal {
+  std::string baseline;
+  Gate gate = Gate::kRun;
+  std::string reason;
+};
+
+struct CaseBaselines {
+  std::vector<Opponent> present;
+  std::vector<AbsentBaseline> absent;
+  std::vector<BaselineRefusal> refusals;     // of those present
+  std::vector<NativeProgram> user_programs;  // staged files of --baseline NAME=FILE
+};
+
+// Those the options name, or every one that is here. `cache` remembers what the gates said; `graph_files` is
+// a folder that stays until the baselines are done. An Error when a kernel of --baseline NAME=FILE does not
+// compute the task.
+Result<CaseBaselines> find_case_baselines(const Workspace& workspace, std::size_t index,
+                                          const JudgeContext& context, FileCache& cache,
+                                          const std::filesystem::path& graph_files);
+
+}  // namespace kforge

@@ -1,0 +1,60 @@
+#include "judge/generality.h"
+
+#include "judge/program.h"
+#include "verify/value_gates.h"
+
+namespace kforge {
+namespace {
+
+// The value gates on a build for one other shape.
+Result<Verdict> judge_shape(Workspace& workspace, const Candidate& candidate, const BoundTask& task,
+                            Stopwatch& watch, std::vector<SeedRecord>& seeds) {
+  Verdict verdict;
+  KF_TRY(auto built, build_program(workspace, candidate, task, &watch));
+  if (!built) return verdict.fail(built.error()), std::move(verdict);
+  KF_TRY(JudgeContext context, workspace.context(task));
+  seeds.push_back({"check", context.secret});
+  KF_TRY(NativeProgram program, stage_program(workspace, "candidate", *built, task));
+  KF_TRY_VOID(judge_values(context, program.spec, verdict));
+  if (verdict.failed()) locate_crash(workspace.setup(), *verdict.failure, candidate, *built, task);
+  return verdict;
+}
+
+std::string dims_text(const ShapeCase& shape) {
+  std::string dims;
+  for (const auto& [name, value] : shape.dims)
+    dims += fmt::format("{}{}={}", dims.empty() ? "" : " ", name, value);
+  return dims;
+}
+
+}  // namespace
+
+Result<Generality> judge_generality(Workspace& workspace, const Candidate& candidate, Stopwatch& watch) {
+  const JudgeSetup& setup = workspace.setup();
+  Generality found;
+  std::uint64_t seed = random_seed();
+  std::string judged;
+  for (std::string_view set : {"small", "odd", "hidden"}) {
+    bool hidden = set == "hidden";
+    if (set == setup.options.shape_set || (!hidden && !setup.task.shapes.contains(std::string(set))))
+      continue;
+    workspace.progress().advance(1, fmt::format("shape set {}", set));
+    KF_TRY(BoundTask task, hidden ? bind_hidden_shape(setup.task, seed) : bind_task(setup.task, set));
+    KF_TRY(Verdict verdict, judge_shape(workspace, candidate, task, watch, found.seeds));
+    watch.add("oracle", verdict.oracle_seconds);
+    if (verdict.failed()) {
+      found.finding =
+          std::unexpected(Rejected{Gate::kGenerality,
+                                   fmt::format("claims any shape, but fails on {} ({}): {}", set,
+                                               dims_text(task.shape_case), reason_text(*verdict.failure)),
+                                   std::string(evidence_json(*verdict.failure))});
+      return found;
+    }
+    judged += fmt::format("{}{}", judged.empty() ? "" : ", ", set);
+  }
+  found.seeds.push_back({"hidden shape", seed});
+  found.finding = passed(Gate::kGenerality, "right on " + judged + " shapes too");
+  return found;
+}
+
+}  // namespace kforge

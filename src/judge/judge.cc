@@ -1,0 +1,97 @@
+// judge_case() is the table of contents of judging: the stages of base/gate.h in their order, each a function
+// that gives what it found, up to the first failure.
+#include "judge/judge.h"
+
+#include "judge/generality.h"
+#include "judge/program.h"
+#include "judge/time_case.h"
+#include "verify/calibration.h"
+#include "verify/value_gates.h"
+
+namespace kforge {
+namespace {
+
+Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const Candidate& candidate,
+                                 const JudgeRequest& request, Stopwatch& watch) {
+  const JudgeSetup& setup = workspace.setup();
+  const BoundTask& task = setup.bound(index);
+  const bool timed = !request.check_only && !setup.modelled();
+  CaseJudgement found{
+      .shape = task.shape_case, .flops = task.cost.flops, .bytes = task.cost.compulsory_bytes};
+  Verdict& verdict = found.verdict;
+
+  // Build.
+  KF_TRY(NativeProgram program, waiting_program(workspace, task, !timed));
+  KF_TRY(auto built, build_program(workspace, candidate, task, &watch));
+  if (!built) return verdict.fail(built.error()), std::move(found);
+  found.build = *built;
+
+  // Symbols.
+  if (judged_on(GateStage::kSymbols, setup.platform.kind)) verdict.add(judge_symbols(setup, *built));
+  if (verdict.failed()) return found;
+
+  // Values.
+  KF_TRY(JudgeContext context, workspace.context(task, request.fresh_inputs));
+  found.seeds.push_back({"check", context.secret});
+  KF_TRY_VOID(place_artefact(program, built->artefact));
+  workspace.progress().stage("checking values");
+  std::optional<Stopwatch::Measure> checks(std::in_place, watch, "checks");
+  KF_TRY_VOID(judge_values(context, program.spec, verdict));
+  watch.add("oracle", verdict.oracle_seconds);
+  watch.add("contender calls", verdict.call_seconds);
+  if (verdict.failed()) return found;
+
+  // Calibration.
+  KF_TRY(Calibration calibration, calibrate(context));
+  verdict.add(finding_of(calibration));
+  if (calibration.vacuous()) verdict.flags.push_back("vacuous");
+
+  // Generality.
+  if (candidate.claims_general()) {
+    KF_TRY(Generality generality, judge_generality(workspace, candidate, watch));
+    verdict.add(generality.finding);
+    found.seeds.insert(found.seeds.end(), generality.seeds.begin(), generality.seeds.end());
+  }
+  checks.reset();
+  if (verdict.failed() || request.check_only) return found;
+
+  // Times, or what a model says in their place.
+  if (setup.modelled()) {
+    workspace.progress().stage("modelling");
+    auto timer = watch.measure("model");
+    auto ns = model_ns(setup, candidate, *built, task);
+    if (ns) found.modelled_ns = *ns;
+    if (!ns) found.modelled_absent_because = ns.error().text();
+    return found;
+  }
+  KF_TRY(CaseTimes times, time_case(workspace, index, context, program.spec, request, watch, verdict));
+  found.seeds.push_back({"timed", times.seed});
+  found.absent = std::move(times.absent);
+  found.baseline_refusals = std::move(times.refusals);
+  if (verdict.failed()) return found;
+  found.times = std::move(times.findings);
+  found.incumbents = std::move(times.incumbents);
+
+  // Roofline.
+  KF_TRY(found.roofline, workspace.roofline(task, found.times->ns.value));
+  return found;
+}
+
+}  // namespace
+
+Result<Judgement> judge(Workspace& workspace, const Program& program, const JudgeRequest& request) {
+  const JudgeSetup& setup = workspace.setup();
+  Stopwatch watch;
+  Judgement judgement;
+  if (!program) judgement.cases.emplace_back().verdict.fail(program.error());
+  for (std::size_t index = 0; program && judgement.passed() && index < setup.cases.size(); ++index) {
+    KF_TRY(CaseJudgement found, judge_case(workspace, index, *program, request, watch));
+    if (found.verdict.failed() && found.build)
+      locate_crash(setup, *found.verdict.failure, *program, *found.build, setup.bound(index));
+    judgement.cases.push_back(std::move(found));
+  }
+  judgement.seconds = watch.seconds();
+  return judgement;
+}
+
+}  // namespace kforge

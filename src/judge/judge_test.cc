@@ -1,0 +1,88 @@
+// One honest program through every gate, and what is asked of the table of gates on the way.
+#include "judge/judge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+
+namespace kforge {
+namespace {
+
+class JudgeTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    fs::path home = fs::path(KFORGE_BINARY_DIR) / "judge_test_home";
+    fs::create_directories(home);
+    ::setenv("KFORGE_HOME", home.c_str(), 1);
+  }
+  void SetUp() override {
+    JudgeOptions options;
+    options.task = "core/relu";
+    options.shape_set = "small";
+    options.baselines = {"none"};
+    options.sandbox = SandboxTier::kNone;  // starts sooner; what is tested is the order
+    options.store = false;
+    auto workspace = Workspace::open(options, progress_);
+    ASSERT_TRUE(workspace) << workspace.error().text();
+    workspace_ = std::move(*workspace);
+  }
+  Judgement judged(const Program& program, const JudgeRequest& request) {
+    auto judgement = judge(*workspace_, program, request);
+    EXPECT_TRUE(judgement) << (judgement ? "" : judgement.error().text());
+    return judgement ? std::move(*judgement) : Judgement{};
+  }
+  static Candidate relu(const std::string& head, const std::string& zero = "0.0f") {
+    return {{{"kernel.cc", head +
+                               "#include \"task.h\"\nextern \"C\" void kernel(const float* x, float* y) {\n"
+                               "  for (long i = 0; i < task::B * task::D; ++i) y[i] = x[i] < " +
+                               zero + " ? 0.0f : x[i];\n}\n"}},
+            "test"};
+  }
+  static std::vector<Gate> gates_of(const Judgement& judgement) {
+    std::vector<Gate> gates;
+    for (const GateResult& result : judgement.cases.back().verdict.gates) gates.push_back(result.gate);
+    return gates;
+  }
+  // Of the table, in its order.
+  static std::vector<Gate> gates_until(GateStage last) {
+    std::vector<Gate> gates;
+    for (const GateRow& row : all_gates())
+      if (row.stage <= last) gates.push_back(row.gate);
+    return gates;
+  }
+
+  SilentProgress progress_;
+  std::unique_ptr<Workspace> workspace_;
+};
+
+TEST_F(JudgeTest, AnHonestProgramLeavesARecordOfEveryGateInTheOrderOfTheTable) {
+  Judgement judgement = judged(relu("// kforge: general\n"), {.rounds = 7});
+  ASSERT_TRUE(judgement.passed()) << reason_text(*judgement.failure());
+  EXPECT_EQ(gates_of(judgement), gates_until(GateStage::kTimes));
+  EXPECT_TRUE(judgement.cases[0].times && judgement.cases[0].roofline);
+  EXPECT_GT(judgement.seconds["total"], 0);
+}
+
+TEST_F(JudgeTest, CheckingOnlyLeavesOutTheClock) {
+  Judgement judgement = judged(relu("// kforge: general\n"), {.check_only = true});
+  ASSERT_TRUE(judgement.passed()) << reason_text(*judgement.failure());
+  EXPECT_EQ(gates_of(judgement), gates_until(GateStage::kGenerality));
+  EXPECT_FALSE(judgement.cases[0].times);
+}
+
+TEST_F(JudgeTest, TheFirstFailureEndsIt) {
+  Judgement wrong = judged(relu("", "0.5f"), {});
+  ASSERT_FALSE(wrong.passed());
+  EXPECT_EQ(gate_of(*wrong.failure()), Gate::kAccuracy);
+  EXPECT_EQ(gates_of(wrong), (std::vector{Gate::kSymbols, Gate::kAccuracy}));
+  Judgement broken = judged(relu("#error no\n"), {});
+  EXPECT_EQ(outcome_of(*broken.failure()), Outcome::kCompileError);
+  EXPECT_EQ(gates_of(broken), std::vector{Gate::kRun});
+  Judgement none = judged(std::unexpected(NoProgram{"empty"}), {});
+  EXPECT_EQ(outcome_of(*none.failure()), Outcome::kNoProgram);
+  EXPECT_FALSE(none.cases.back().shape);
+}
+
+}  // namespace
+}  // namespace kforge

@@ -1,0 +1,45 @@
+#include "judge/next_steps.h"
+
+namespace kforge {
+namespace {
+
+std::vector<std::string> after_failure(const EvalReport& report) {
+  switch (report.outcome) {
+    case Outcome::kCompileError:
+      return {"mend the first error above and run the same command again"};
+    case Outcome::kNoProgram:
+      return {"give --kernel a C++ file that defines kernel(); `kforge tasks show " + report.task +
+              "` prints its prototype"};
+    case Outcome::kTimeout:
+      return {"raise the limit with --timeout SECONDS if the kernel is only slow"};
+    case Outcome::kCrash:
+      return {
+          "build it with -fsanitize=address outside KForge, or compare index arithmetic with the shapes in "
+          "task.h"};
+    case Outcome::kWrongValue:
+      if (report.precision == "fp32" && report.error && report.gate == Gate::kAccuracy)
+        return {"`--explain` shows every gate with its evidence",
+                "if the arithmetic is meant to be coarser, judge it under --precision high or bf16"};
+      return {"`--explain` shows every gate with its evidence"};
+    case Outcome::kRejected:
+      return {"docs/gates.md says what each gate asks, docs/security.md what it protects against"};
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> next_steps(const EvalReport& report) {
+  if (!report.passed()) return after_failure(report);
+  if (report.check_only) return {"run without --check to time it"};
+  if (!report.speedup) return {"no baseline was present: `scripts/setup.sh platforms` installs more of them"};
+  std::vector<std::string> steps;
+  if (report.roofline && report.roofline->fraction < 0.5)
+    steps.push_back(fmt::format("it runs at {:.0f} % of the {} roofline: there is room",
+                                100 * report.roofline->fraction, report.roofline->bound));
+  steps.emplace_back("`kforge recheck last` measures it once more");
+  return steps;
+}
+
+}  // namespace kforge

@@ -1,0 +1,58 @@
+#include "judge/setup.h"
+
+namespace kforge {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<PrecisionPolicy> policy_of(const JudgeOptions& options) {
+  auto policy = policy_from_name(options.precision);
+  if (policy) return *policy;
+  return fail_with_remedy("use one of fp32, high, bf16, fp16",
+                          fmt::format("there is no precision policy '{}'", options.precision));
+}
+
+Result<int> threads_of(const JudgeOptions& options, const Machine& machine) {
+  int threads = options.threads > 0 ? options.threads : machine.threads();
+  if (threads <= machine.threads()) return threads;
+  return fail_with_remedy(
+      fmt::format("use --threads {} or less", machine.threads()),
+      fmt::format("{} threads were asked for, and {} cpus are allowed", threads, machine.threads()));
+}
+
+Result<SandboxTier> tier_of(const JudgeOptions& options) {
+  if (!options.sandbox) return strongest_tier();
+  if (auto why = tier_unavailable(*options.sandbox))
+    return fail("the sandbox {} does not work here: {}", name_of(*options.sandbox), *why);
+  return *options.sandbox;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<const JudgeSetup>> open_setup(const JudgeOptions& options) {
+  auto opened = std::make_unique<JudgeSetup>();
+  JudgeSetup& setup = *opened;
+  setup.options = options;
+  KF_TRY(setup.policy, policy_of(options));
+  if (!options.python.empty() && !fs::exists(options.python))
+    return fail_with_remedy("name a Python that has onnxruntime or torch, or leave --python out",
+                            fmt::format("--python: there is no {}", options.python.string()));
+  KF_TRY(setup.task, load_task(options.task));
+  KF_TRY(setup.platform, load_platform(options.platform));
+  if (setup.platform.kind != "native")
+    return fail("platform {} is of kind {}, which this version of KForge cannot judge", setup.platform.name,
+                setup.platform.kind);
+  KF_TRY(setup.machine, describe_machine());
+  KF_TRY(setup.threads, threads_of(options, setup.machine));
+  setup.machine.cpus.resize(static_cast<std::size_t>(setup.threads));
+  KF_TRY(setup.tier, tier_of(options));
+  auto set = setup.task.shapes.find(options.shape_set);
+  std::size_t count = set == setup.task.shapes.end() ? 1 : set->second.size();
+  for (std::size_t index = 0; index < count; ++index) {
+    KF_TRY(BoundTask task, bind_task(setup.task, options.shape_set, index));
+    setup.cases.push_back(std::make_unique<const BoundTask>(std::move(task)));
+  }
+  return opened;
+}
+
+}  // namespace kforge

@@ -1,0 +1,110 @@
+#include "judge/workspace.h"
+
+#include <algorithm>
+
+#include "base/memory.h"
+#include "judge/stopwatch.h"
+
+namespace kforge {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kOracleCacheBytes = std::size_t{4} << 30;
+constexpr std::size_t kMostExpectedBytes = std::size_t{2} << 30;
+constexpr milliseconds kLeastLoadLimit{2'000};  // for a sandbox on a busy machine
+
+milliseconds call_limit(const JudgeSetup& setup, const BoundTask& task) {
+  if (setup.options.call_limit_seconds > 0)
+    return milliseconds(static_cast<long>(setup.options.call_limit_seconds * 1e3));
+  // A naive program may be a thousand times off the roofline of a small machine (20 GFLOP/s, 5 GB/s).
+  double roofline_seconds = std::max(task.cost.flops / 20e9, task.cost.unfused_bytes / 5e9);
+  return milliseconds(static_cast<long>(std::clamp(1000 * roofline_seconds, 10.0, 120.0) * 1e3));
+}
+
+}  // namespace
+
+Workspace::~Workspace() = default;
+
+Result<std::unique_ptr<Workspace>> Workspace::open(const JudgeOptions& options, Progress& progress) {
+  Stopwatch watch;
+  KF_TRY(auto setup, open_setup(options));
+  std::unique_ptr<Workspace> workspace(new Workspace(std::move(setup), progress));
+  KF_TRY_VOID(workspace->open_files());
+  workspace->open_seconds_ = watch.total();
+  return workspace;
+}
+
+Result<void> Workspace::open_files() {
+  KF_TRY(fs::path home, kforge_home());
+  oracle_cache_.emplace(home / "cache" / "oracle", kOracleCacheBytes);
+  expected_cache_.emplace(&*oracle_cache_, std::min(kMostExpectedBytes, available_memory() / 8));
+  if (setup_->options.store) {
+    KF_TRY(store_, Store::open());
+  }
+  KF_TRY(graph_files_, TempDir::create(0755));
+  for (std::size_t i = 0; i < setup_->cases.size(); ++i) cases_.emplace_back().secret = random_seed();
+  return {};
+}
+
+Result<std::uint64_t> Workspace::check_secret(const BoundTask& task) {
+  if (store_) {
+    KF_TRY(CheckSecret secret, store_->next_check_secret(task.key()));
+    return secret.seed;
+  }
+  for (std::size_t i = 0; i < cases_.size(); ++i)
+    if (&setup_->bound(i) == &task) return cases_[i].secret;
+  return random_seed();
+}
+
+Result<JudgeContext> Workspace::context(const BoundTask& task, bool fresh_inputs) {
+  JudgeContext context;
+  context.task = &task;
+  context.machine = &setup_->machine;
+  context.policy = setup_->policy;
+  context.threads = setup_->threads;
+  context.expected_cache = &*expected_cache_;
+  context.call_limit = call_limit(*setup_, task);
+  if (setup_->options.call_limit_seconds > 0)
+    context.load_limit = std::clamp<milliseconds>(context.call_limit, kLeastLoadLimit, context.load_limit);
+  context.deterministic = setup_->options.deterministic;
+  context.progress = [this](double fraction, std::string_view detail) {
+    progress_->advance(fraction, detail);
+  };
+  context.fresh_secret = fresh_inputs;
+  if (fresh_inputs) {
+    context.secret = random_seed();
+  } else {
+    KF_TRY(context.secret, check_secret(task));
+  }
+  return context;
+}
+
+Result<Peaks*> Workspace::peaks() {
+  if (!peaks_) {
+    progress_->stage("measuring the machine's peaks");
+    KF_TRY(peaks_, machine_peaks(setup_->machine, setup_->threads));
+  }
+  return &*peaks_;
+}
+
+Result<RooflinePosition> Workspace::roofline(const BoundTask& task, double ns) {
+  KF_TRY(const Peaks* known, peaks());
+  const bool cold = setup_->options.cold;
+  RooflinePosition position = roofline_position(task, setup_->machine, *known, ns, cold);
+  constexpr double kMargin = 1.02;
+  if (position.fraction <= kMargin || peaks_doubted_) return position;
+  peaks_doubted_ = true;
+  KF_TRY(peaks_, machine_peaks(setup_->machine, setup_->threads, true));
+  return roofline_position(task, setup_->machine, *peaks_, ns, cold);
+}
+
+Result<CaseBaselines*> Workspace::baselines(std::size_t index, const JudgeContext& context) {
+  std::optional<CaseBaselines>& known = cases_[index].baselines;
+  if (!known) {
+    KF_TRY(known, find_case_baselines(*this, index, context, *oracle_cache_, graph_files_.path()));
+  }
+  return &*known;
+}
+
+}  // namespace kforge
