@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/clock.h"
 #include "base/subprocess.h"
 #include "figures.h"
 #include "setting.h"
@@ -13,10 +14,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kRepeats = 9;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Notes when the first kind of input is about to be checked: the kernel is loaded, its first call comes next.
 class FirstCheck final : public Progress {

@@ -72,6 +72,7 @@ Result<SmithRow> measure(const std::string& task, const Options& options) {
   for (const std::string& baseline : options.baselines) add("--baseline", baseline);
   command.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * options.timeout));
   command.output_limit = std::size_t{64} << 20;
+  command.dies_with_us = true;
   KF_TRY(Finished finished, run_command(command));
   if (finished.timed_out)
     return failed_row(task, options, "timeout", fmt::format("not done after {} s", options.timeout));

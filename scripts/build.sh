@@ -1,6 +1,7 @@
-# Sourced by quickstart.sh and test.sh: build PRESET [TARGET] configures once and builds what changed.
+# Sourced by the other scripts: build PRESET [TARGET...] configures once and builds what changed.
 build() {
-  local preset=$1 target=${2:-all} started=$SECONDS log
+  local preset=$1 started=$SECONDS log
+  shift
   if [ ! -f "out/$preset/build.ninja" ]; then
     echo "build: configuring preset $preset in out/$preset"
     # CMake's words are of interest only when it fails.
@@ -10,6 +11,6 @@ build() {
     }
   fi
   echo "build: compiling preset $preset"
-  cmake --build --preset "$preset" -j "$(nproc)" --target "$target" || return 1
+  cmake --build --preset "$preset" -j "$(nproc)" --target "${@:-all}" || return 1
   echo "build: out/$preset is up to date ($((SECONDS - started)) s)"
 }

@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # Installs the Debian packages KForge needs, and nothing when they are there already.
 #   scripts/setup.sh             what building and testing the core needs
-#   scripts/setup.sh platforms   also the extras: profilers, OpenCL and Vulkan on the processor, Python baselines in out/venv
+#   scripts/setup.sh programs    only what building the programs needs
+#   scripts/setup.sh onnxruntime only the baseline that nearly everybody has: onnxruntime, from PyPI into out/venv
+#   scripts/setup.sh platforms   everything: also profilers, OpenCL and Vulkan on the processor, and PyTorch
 # Works as root, or as an ordinary user through sudo. An extra that cannot be had is named and left out; it
 # disables what it is for, never the build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-core=(
+programs=(
   build-essential cmake ninja-build pkg-config git
   libonnx-dev libprotobuf-dev protobuf-compiler libdnnl-dev
-  libcurl4-openssl-dev nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev libspdlog-dev
+  libcurl4-openssl-dev nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
   libsqlite3-dev sqlite3 libssl-dev openssl bubblewrap libseccomp-dev libcpp-httplib-dev libkainjow-mustache-dev
-  libgtest-dev libgmock-dev libbenchmark-dev libonnx-testdata
-  clang-format clang-tidy-19
+  libgtest-dev libgmock-dev
 )
+core=("${programs[@]}" libbenchmark-dev libonnx-testdata clang-format clang-tidy-19)
 # package=what is missing without it
 extras=(
   "llvm-19=llvm-mca and listings in profiles"
@@ -80,11 +82,12 @@ install() {
   apt install -y --no-install-recommends "$@" >/dev/null
 }
 
-install_core() {
+# Debian's packages given as arguments; without them there is no going on.
+install_needed() {
   local missing
-  mapfile -t missing < <(missing_of "${core[@]}")
+  mapfile -t missing < <(missing_of "$@")
   if [ ${#missing[@]} -eq 0 ]; then
-    say "all ${#core[@]} core packages are here"
+    say "all $# core packages are here"
     return
   fi
   if ! install "${missing[@]}"; then
@@ -122,6 +125,8 @@ install_venv() {
   fi
   say "making $venv with onnxruntime (from PyPI)"
   mkdir -p out
+  # A machine without the module venv gets it; one where that fails hears below what it does without.
+  /usr/bin/python3 -c 'import venv, ensurepip' 2>/dev/null || install python3-venv || true
   if /usr/bin/python3 -m venv --system-site-packages "$venv" &&
     "$venv/bin/pip" install -q --disable-pip-version-check --timeout 20 --retries 1 'onnxruntime>=1.16,<2' &&
     "$venv/bin/python" -c 'import onnxruntime'; then
@@ -133,14 +138,16 @@ install_venv() {
 }
 
 case "${1:-}" in
-  "") install_core ;;
+  "") install_needed "${core[@]}" ;;
+  programs) install_needed "${programs[@]}" ;;
+  onnxruntime) install_venv ;;
   platforms)
-    install_core
+    install_needed "${core[@]}"
     install_extras
     install_venv
     ;;
   *)
-    echo "usage: scripts/setup.sh [platforms]" >&2
+    echo "usage: scripts/setup.sh [programs|onnxruntime|platforms]" >&2
     exit 2
     ;;
 esac

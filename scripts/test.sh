@@ -1,17 +1,29 @@
 #!/usr/bin/env bash
 # Sets up, builds, and runs every test. The last line is "N passed, N failed, N skipped".
-#   scripts/test.sh [--preset release|dev|asan|tsan] [ctest options, such as -R store]
+#   scripts/test.sh [--preset release|dev|asan|tsan] [ctest options, such as -R Store or -L unit]
+#   scripts/test.sh --quick     the unit tests of the folders that changed since the last commit, in under a minute
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 preset=release
-if [ "${1:-}" = --preset ]; then
-  preset=${2:?"--preset needs a name: release, dev, asan or tsan"}
-  shift 2
-fi
+quick=no
+while :; do
+  case "${1:-}" in
+    --preset)
+      preset=${2:?"--preset needs a name: release, dev, asan or tsan"}
+      shift 2
+      ;;
+    --quick)
+      quick=yes
+      shift
+      ;;
+    *) break ;;
+  esac
+done
+source scripts/build.sh
+[ "$quick" = yes ] && { source scripts/test_quick.sh; quick_tests "$preset" "$@"; exit; }
 
 scripts/setup.sh || exit 2
-source scripts/build.sh
 build "$preset" || exit 2
 
 echo "test: running (preset $preset)"

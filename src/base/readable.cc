@@ -41,19 +41,6 @@ std::string readable_count(double count) {
 }
 std::string readable_error(double value) { return value == 0 ? "0" : fmt::format("{:.1e}", value); }
 
-std::string printable(std::string_view text) {
-  std::string clean;
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    bool control = byte < 0x20 || byte == 0x7f;
-    if (!control || c == '\n' || c == '\t')
-      clean += c;
-    else
-      clean += fmt::format("\\x{:02x}", byte);
-  }
-  return clean;
-}
-
 std::vector<std::string> wrap(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
   while (!text.empty()) {

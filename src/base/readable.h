@@ -5,16 +5,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
+
 namespace kforge {
 
 std::string readable_time(double ns);      // "812 ns", "3.42 ms", "1.2 s"
 std::string readable_bytes(double bytes);  // "64 B", "1.5 MB" (powers of 1000)
 std::string readable_count(double count);  // "950", "1.2 M", "137 G"
 std::string readable_error(double value);  // "3.1e-07", "0"
-
-// Text that a candidate, a compiler or a file wrote: control characters (an escape sequence could rewrite the
-// screen) become visible marks; newlines and tabs stay.
-std::string printable(std::string_view text);
 
 // Lines of at most `width` characters, broken at spaces where there are any.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);

@@ -26,12 +26,6 @@ TEST(Readable, Errors) {
   EXPECT_EQ(readable_error(3.14e-7), "3.1e-07");
 }
 
-TEST(Printable, KeepsTextAndShowsControls) {
-  EXPECT_EQ(printable("a\tb\nc"), "a\tb\nc");
-  EXPECT_EQ(printable("\x1b[31m\r"), "\\x1b[31m\\x0d");
-  EXPECT_EQ(printable("\xc3\xa9"), "\xc3\xa9");
-}
-
 TEST(Wrap, BreaksAtSpacesAndKeepsLines) {
   EXPECT_EQ(wrap("one two three", 7), (std::vector<std::string>{"one two", "three"}));
   EXPECT_EQ(wrap("a\n\nb", 10), (std::vector<std::string>{"a", "", "b"}));

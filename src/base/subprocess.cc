@@ -110,7 +110,11 @@ Result<pid_t> spawn(const Command& command, int in, int out, int err) {
     for (const auto& [name, value] : *command.env) settings_of_env.push_back(name + "=" + value);
   else
     settings_of_env = environment_for_children();
-  std::vector<char*> argv = pointers(command.argv), env = pointers(settings_of_env);
+  std::vector<std::string> words = command.argv;
+  // posix_spawn cannot ask the kernel for this; setpriv (of util-linux, in every Debian) asks and becomes the
+  // program.
+  if (command.dies_with_us) words.insert(words.begin(), {"setpriv", "--pdeathsig", "KILL", "--"});
+  std::vector<char*> argv = pointers(words), env = pointers(settings_of_env);
   pid_t pid = 0;
   int error = ::posix_spawnp(&pid, argv[0], &settings.actions, &settings.attributes, argv.data(), env.data());
   if (error != 0) {

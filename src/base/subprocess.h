@@ -20,6 +20,7 @@ struct Command {
   std::string input;                                      // given on standard input
   std::chrono::milliseconds timeout{60'000};
   std::size_t output_limit = 1 << 20;  // bytes kept of each stream; the rest is read and dropped
+  bool dies_with_us = false;           // killed also when this process is, however that happens
 };
 
 struct Finished {

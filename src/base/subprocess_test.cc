@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 namespace kforge {
@@ -79,6 +82,36 @@ TEST(Subprocess, ALeftoverThatHoldsTheOutputKeepsNobodyWaiting) {
   EXPECT_TRUE(finished->ok());
   EXPECT_EQ(finished->out, "done\n");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+}
+
+// The parent is killed as `kill -9` does it: nothing of it runs any more that could end the child.
+TEST(Subprocess, AChildThatDiesWithUsIsGoneWhenWeAreKilled) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  pid_t parent = ::fork();
+  ASSERT_GE(parent, 0);
+  if (parent == 0) {
+    Command command = shell("echo $$ >&" + std::to_string(ends[1]) + "; exec sleep 60");
+    command.dies_with_us = true;
+    (void)run_command(command);
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  char text[32] = {};
+  ASSERT_GT(::read(ends[0], text, sizeof text - 1), 0);
+  ::close(ends[0]);
+  pid_t child = std::stoi(text);
+  EXPECT_EQ(::kill(child, 0), 0);
+  ::kill(parent, SIGKILL);
+  ::waitpid(parent, nullptr, 0);
+  auto gone = [&] {
+    std::string letter = run_command(shell("cut -d' ' -f3 /proc/" +
+                                           std::string(text, std::strcspn(text, "\n")) + "/stat 2>/dev/null"))
+                             ->out;
+    return letter.empty() || letter[0] == 'Z';  // whoever adopts it reaps it in its own time
+  };
+  for (int i = 0; i < 100 && !gone(); ++i) std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_TRUE(gone());
 }
 
 TEST(Subprocess, AMissingProgramIsAnErrorWithARemedy) {

@@ -1,5 +1,5 @@
 // For loops that are written for the vectoriser: no branches, no calls that stay calls. The loader picks the
-// widest clone that the processor has. Such files are compiled with KF_WIDE_OPTIONS (cmake/KForge.cmake),
+// widest clone that the processor has. Such files are compiled by kforge_wide_loops (cmake/KForge.cmake),
 // which contracts nothing, so that the width changes no bit of a result.
 #pragma once
 

@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kCacheBytes = std::size_t{1} << 30;
+constexpr std::size_t kBuildCacheBytes = std::size_t{1} << 30;
 constexpr std::size_t kLargestArtefact = 64 << 20;
 constexpr std::uint64_t kCompilerMemory = 4ull << 30;
 constexpr const char* kArtefactName = "kernel.so";
@@ -253,7 +253,7 @@ Step<Build> build_with_header(const Candidate& candidate, const Platform& platfo
   build.march = choices.march.name;
 
   KF_TRY(fs::path home, kforge_home());
-  FileCache cache(home / "builds", kCacheBytes);
+  FileCache cache(home / "builds", kBuildCacheBytes);
   std::string key = cache_key(candidate, task_header, choices, build.command, platform);
   if (options.raw_log) key = sha256_hex(key + " raw");
   if (options.use_cache) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.h"
+
 namespace kforge {
 namespace {
 
@@ -58,25 +60,10 @@ bool is_excerpt(std::string_view line) {
          line.substr(0, bar).find_first_not_of(" 0123456789+") == std::string_view::npos;
 }
 
-// Bytes that a terminal or a reader of UTF-8 would stumble over become '?'. Text above ASCII is kept when it
-// is valid.
-std::string printable(std::string_view line) {
-  std::string text;
-  for (std::size_t i = 0; i < line.size();) {
-    auto c = static_cast<unsigned char>(line[i]);
-    std::size_t length = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-    bool good = c < 0x80 ? (c >= 0x20 && c != 0x7f) || c == '\t'
-                         : c >= 0xc2 && c <= 0xf4 && i + length <= line.size();
-    for (std::size_t k = 1; good && k < length; ++k)
-      good = (static_cast<unsigned char>(line[i + k]) & 0xc0) == 0x80;
-    if (good)
-      text += line.substr(i, length);
-    else
-      text += '?';
-    i += good ? length : 1;
-    if (text.size() > kLongestLine) return text + " ...";
-  }
-  return text;
+// For terminals and readers of UTF-8, and no longer than a line should be.
+std::string readable_line(std::string_view line) {
+  bool long_line = line.size() > kLongestLine;
+  return printable(line.substr(0, kLongestLine)) + (long_line ? " ..." : "");
 }
 
 std::string without(std::string text, const std::vector<std::string>& hidden) {
@@ -91,7 +78,7 @@ std::vector<Message> parse(std::string_view raw, const std::vector<std::string>&
   Message* current = nullptr;
   while (!raw.empty()) {
     std::size_t end = std::min(raw.find('\n'), raw.size());
-    std::string line = printable(without(std::string(raw.substr(0, end)), hidden));
+    std::string line = readable_line(without(std::string(raw.substr(0, end)), hidden));
     raw.remove_prefix(std::min(end + 1, raw.size()));
     if (line.empty()) continue;
     Kind kind = is_excerpt(line) ? Kind::kContext : kind_of(line);

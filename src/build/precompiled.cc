@@ -12,7 +12,7 @@
 namespace kforge {
 namespace {
 
-constexpr std::size_t kCacheBytes = std::size_t{1} << 30;
+constexpr std::size_t kHeaderCacheBytes = std::size_t{1} << 30;
 constexpr std::size_t kLargestHeader = 512 << 20;
 
 // Macros and warnings do not change how a header is compiled; the compiler itself checks that no macro in it
@@ -70,7 +70,7 @@ PrecompiledHeader precompiled_header(const Platform& platform, const BuildChoice
   for (const auto* list : {&platform.build.argv, &choices.compiler.flags, &choices.march.flags, &flags})
     for (const std::string& word : *list) hasher.add(word);
   std::string key = hasher.hex();
-  FileCache cache(*home / "pch", kCacheBytes);
+  FileCache cache(*home / "pch", kHeaderCacheBytes);
   header.compiled = cache.find(key);
   if (header.compiled) return header;
   if (!flags.empty() && !cache.find(key + "-tried")) {
@@ -84,7 +84,7 @@ PrecompiledHeader precompiled_header(const Platform& platform, const BuildChoice
 
 bool still_sound(const PrecompiledHeader& header) {
   if (!header.compiled) return true;
-  FileCache cache(header.compiled->parent_path().parent_path(), kCacheBytes);
+  FileCache cache(header.compiled->parent_path().parent_path(), kHeaderCacheBytes);
   // An entry's file is named by its key, a dot, and the hash of its content.
   return cache.load(header.compiled->stem().string()).has_value();
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/files.h"
+#include "base/text.h"
 #include "build/choices.h"
 
 namespace kforge {
@@ -11,17 +12,11 @@ namespace {
 
 constexpr std::size_t kMostPlaces = 6;
 
-std::string printable(std::string_view text, std::size_t limit) {
-  std::string clean;
-  for (char c : text.substr(0, limit)) clean += c >= ' ' && c < 0x7f ? c : '?';
-  return clean;
-}
-
 // By the candidate's own name for it; what belongs to headers of the system keeps the last part.
 std::string file_name(std::string_view path, const Candidate& candidate) {
   for (const SourceFile& file : candidate.files)
     if (path == file.name || path.ends_with("/" + file.name)) return file.name;
-  return printable(path.substr(path.rfind('/') + 1), 80);
+  return printable(path.substr(path.rfind('/') + 1).substr(0, 80));
 }
 
 // "/somewhere/kernel.cc:12 (discriminator 3)", "??:0", "kernel.cc:?"
@@ -79,7 +74,7 @@ std::vector<SourcePlace> parse_addr2line(std::string_view text, const Candidate&
       function = line;
     } else {
       SourcePlace place;
-      place.function = function == "??" ? "" : printable(function, 120);
+      place.function = function == "??" ? "" : printable(function.substr(0, 120));
       read_place(line, candidate, place);
       if (!place.function.empty() || place.line > 0) places.push_back(std::move(place));
       function = {};

@@ -1,4 +1,4 @@
-// Gate 13: what a native artefact defines and imports, read from the ELF file by trusted code.
+// Gate "symbols": what a native artefact defines and imports, read from the ELF file by trusted code.
 #pragma once
 
 #include <cstddef>

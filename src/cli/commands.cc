@@ -23,6 +23,8 @@ std::span<const CommandEntry> all_commands() {
       {"models", "test the language models that are set up", declare_models},
       {"analyse", "advice on a profile made elsewhere", declare_analyse},
       {"machine", "what this machine can do, measured", declare_machine},
+      {"completion", "a script that completes this command line in a shell", declare_completion},
+      {"man", "the manual pages", declare_man},
       {"version", "the version of KForge", declare_version},
   };
   return kCommands;

@@ -31,9 +31,11 @@ struct CommandEntry {
 std::span<const CommandEntry> all_commands();
 
 void declare_analyse(CLI::App& command, int& exit_code);
+void declare_completion(CLI::App& command, int& exit_code);
 void declare_eval(CLI::App& command, int& exit_code);
 void declare_forge(CLI::App& command, int& exit_code);
 void declare_machine(CLI::App& command, int& exit_code);
+void declare_man(CLI::App& command, int& exit_code);
 void declare_models(CLI::App& command, int& exit_code);
 void declare_platforms(CLI::App& command, int& exit_code);
 void declare_recheck(CLI::App& command, int& exit_code);

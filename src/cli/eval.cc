@@ -14,14 +14,14 @@ namespace {
 
 struct EvalArguments {
   EvalOptions options;
-  JudgeArguments session;
+  JudgeArguments judge;
   OutputArguments output;
   bool no_build_cache = false, no_store = false;
 };
 
 int run(EvalArguments& arguments) {
   EvalOptions& options = arguments.options;
-  complete(arguments.session, options);
+  complete(arguments.judge, options);
   options.use_build_cache = !arguments.no_build_cache;
   options.store = !arguments.no_store;
 
@@ -42,7 +42,7 @@ void declare_eval(CLI::App& command, int& exit_code) {
   command.add_option("TASK", options.task, "task by name (`kforge tasks`), folder or .onnx file")->required();
   add_value(command, "-k,--kernel", options.kernel, "PATH", "the kernel: a file, or a folder with kernel.*")
       ->required();
-  add_judge_options(command, options, arguments->session);
+  add_judge_options(command, options, arguments->judge);
   command.add_flag("--check", options.check_only, "judge the values only, time nothing");
   add_value(command, "--march", options.march, "NAME",
             "flag set of the platform [the best this machine runs]");

@@ -14,7 +14,7 @@ namespace {
 
 struct ForgeArguments {
   ForgeOptions options;
-  JudgeArguments session;
+  JudgeArguments judge;
   OutputArguments output;
   std::string budget, target, resume;
   std::vector<std::string> generators, without, profilers;
@@ -31,7 +31,7 @@ std::vector<std::string> split(const std::vector<std::string>& given) {
 
 Result<void> complete(ForgeArguments& a) {
   ForgeOptions& options = a.options;
-  complete(a.session, options.session);
+  complete(a.judge, options.session);
   if (!a.generators.empty()) options.generators = split(a.generators);
   if (options.generators.empty()) return fail("--generator names no agent");
   for (std::string& block : split(a.without)) options.without.insert(std::move(block));
@@ -100,7 +100,7 @@ void declare_forge(CLI::App& command, int& exit_code) {
   add_value(command, "--record", options.record, "FILE", "write every model call to this cassette");
   add_value(command, "--config", options.config, "FILE", "configuration of the models");
   add_value(command, "--resume", arguments->resume, "RUN", "go on with a run that was killed or stopped");
-  add_judge_options(command, session, arguments->session);
+  add_judge_options(command, session, arguments->judge);
   add_number(command, "--rounds", options.timing_rounds, 0, 100'000,
              "timing rounds of each judging; 0: as many as needed");
   add_number(command, "--seconds", options.timing_seconds, 0.0, 3600.0,

@@ -4,24 +4,24 @@
 
 namespace kforge {
 
-void add_judge_options(CLI::App& command, JudgeOptions& session, JudgeArguments& typed) {
-  add_value(command, "--on", session.platform, "NAME", "platform by name or folder");
-  add_choice(command, "--precision", session.precision, {"fp32", "high", "bf16", "fp16"},
+void add_judge_options(CLI::App& command, JudgeOptions& judge, JudgeArguments& typed) {
+  add_value(command, "--on", judge.platform, "NAME", "platform by name or folder");
+  add_choice(command, "--precision", judge.precision, {"fp32", "high", "bf16", "fp16"},
              "how near the values must be");
-  add_value(command, "--shapes", session.shape_set, "SET", "shape set of the task");
+  add_value(command, "--shapes", judge.shape_set, "SET", "shape set of the task");
   add_choice(command, "--cache", typed.cache, {"cold", "warm"}, "caches before each timed call");
-  add_number(command, "--threads", session.threads, 0, 1024, "threads of the kernel; 0: all allowed");
+  add_number(command, "--threads", judge.threads, 0, 1024, "threads of the kernel; 0: all allowed");
   command
-      .add_option("--baseline", session.baselines,
+      .add_option("--baseline", judge.baselines,
                   "onednn, onnxruntime, torch, torch.compile, none, or NAME=FILE; repeatable [all]")
       ->type_name("WHICH")
       ->take_all()
       ->expected(1);
-  add_value(command, "--python", session.python, "PATH", "Python that has the baselines' libraries");
-  command.add_flag("--deterministic", session.deterministic, "require bitwise equal repeats");
-  command.add_flag("--allow-libraries", session.allow_libraries,
+  add_value(command, "--python", judge.python, "PATH", "Python that has the baselines' libraries");
+  command.add_flag("--deterministic", judge.deterministic, "require bitwise equal repeats");
+  command.add_flag("--allow-libraries", judge.allow_libraries,
                    "the kernel may call BLAS and oneDNN; ranked apart");
-  add_number(command, "--timeout", session.call_limit_seconds, 0.0, 3600.0,
+  add_number(command, "--timeout", judge.call_limit_seconds, 0.0, 3600.0,
              "seconds for one call; 0: from the size of the task");
   add_choice(command, "--sandbox", typed.sandbox, {"strongest", "bubblewrap", "landlock"},
              "tier of the sandbox");
@@ -29,11 +29,11 @@ void add_judge_options(CLI::App& command, JudgeOptions& session, JudgeArguments&
       ->excludes("--sandbox");
 }
 
-void complete(const JudgeArguments& typed, JudgeOptions& session) {
-  session.cold = typed.cache == "cold";
-  if (typed.no_sandbox) session.sandbox = SandboxTier::kNone;
-  if (typed.sandbox == "bubblewrap") session.sandbox = SandboxTier::kBubblewrap;
-  if (typed.sandbox == "landlock") session.sandbox = SandboxTier::kLandlock;
+void complete(const JudgeArguments& typed, JudgeOptions& judge) {
+  judge.cold = typed.cache == "cold";
+  if (typed.no_sandbox) judge.sandbox = SandboxTier::kNone;
+  if (typed.sandbox == "bubblewrap") judge.sandbox = SandboxTier::kBubblewrap;
+  if (typed.sandbox == "landlock") judge.sandbox = SandboxTier::kLandlock;
 }
 
 TerminalStyle OutputArguments::style() const {

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "judge/workspace.h"
+#include "judge/setup.h"
 #include "report/eval_terminal.h"
 #include "store/eval_report.h"
 
@@ -17,8 +17,8 @@ struct JudgeArguments {
   bool no_sandbox = false;
 };
 // Everything but the task, which not every command requires.
-void add_judge_options(CLI::App& command, JudgeOptions& session, JudgeArguments& typed);
-void complete(const JudgeArguments& typed, JudgeOptions& session);
+void add_judge_options(CLI::App& command, JudgeOptions& judge, JudgeArguments& typed);
+void complete(const JudgeArguments& typed, JudgeOptions& judge);
 
 struct OutputArguments {
   bool json = false, explain = false, quiet = false;

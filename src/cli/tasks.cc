@@ -19,10 +19,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string full_name(const Task& task) {
-  return task.suite.empty() ? task.name : task.suite + "/" + task.name;
-}
-
 Json dims_json(const ShapeCase& shape) { return Json(shape.dims); }
 
 std::string dims_text(const ShapeCase& shape) {
@@ -122,9 +118,16 @@ Result<void> show(const std::string& spec, const std::string& shape_set, bool js
   return {};
 }
 
+Result<void> list_names(const std::string& suite) {
+  KF_TRY(std::vector<std::string> names, task_names());
+  for (const std::string& name : names)
+    if (suite.empty() || name.starts_with(suite + "/")) fmt::print("{}\n", name);
+  return {};
+}
+
 struct TasksArguments {
   std::string suite, name, shape_set = "bench", check_shapes = "small";
-  bool json = false;
+  bool json = false, names = false;
 };
 
 }  // namespace
@@ -137,6 +140,7 @@ void declare_tasks(CLI::App& command, int& exit_code) {
   command.require_subcommand(0, 1);
   command.add_option("SUITE", a->suite, "only this suite");
   add_value(command, "--shapes", a->shape_set, "SET", "shape set the figures are for");
+  command.add_flag("--names", a->names, "the names alone, one a line");
   command.add_flag("--json", a->json, "as JSON");
 
   CLI::App* one =
@@ -153,6 +157,7 @@ void declare_tasks(CLI::App& command, int& exit_code) {
 
   command.callback([=, &command, &exit_code] {
     if (command.got_subcommand("show")) return finish(show(a->name, a->shape_set, a->json));
+    if (!command.got_subcommand("check") && a->names) return finish(list_names(a->suite));
     if (!command.got_subcommand("check")) return finish(list(a->suite, a->shape_set, a->json));
     clean_up_on_interrupt();
     exit_code = check_tasks(a->suite, a->check_shapes, a->json);

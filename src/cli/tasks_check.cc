@@ -18,10 +18,6 @@ struct Row {
   std::string task, state, text;  // state: good, vacuous, error, absent
 };
 
-std::string full_name(const Task& task) {
-  return task.suite.empty() ? task.name : task.suite + "/" + task.name;
-}
-
 Result<std::vector<Task>> wanted_tasks(const std::string& spec) {
   if (auto suite = load_all_tasks(spec); suite && !suite->empty()) return suite;
   KF_TRY(Task task, load_task(spec));

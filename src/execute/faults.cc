@@ -1,16 +1,16 @@
 #include "execute/faults.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
+
+#include "base/text.h"
 
 namespace kforge {
 
 std::string printable_tail(std::string_view text) {
   constexpr std::size_t kKept = 600;
-  if (text.size() > kKept) text.remove_prefix(text.size() - kKept);
-  std::string clean;
-  for (char c : text) clean += (c == '\n' || c == '\t' || (c >= ' ' && c != 0x7f)) ? c : '?';
-  return clean;
+  return printable(text.substr(text.size() - std::min(text.size(), kKept)));
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 
+#include "base/clock.h"
 #include "machine/spin.h"
 
 namespace kforge {
@@ -14,10 +15,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kLongestMessage = 200e3;  // longer ones were delayed by something else
 constexpr std::size_t kSlotMemory = std::size_t{1} << 30;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // One batch of one program: outputs reset, cores warm, one timed call message.
 void time_batch(const BoundTask& task, TimedProgram& timed, const RoundPlan& plan, std::uint32_t batch,

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/text.h"
+
 namespace kforge {
 namespace {
 
@@ -27,12 +29,6 @@ constexpr std::array kUnits = {
 
 constexpr const char* kRemedy = "write it like --budget 60s,2usd,200ktok (s, m, h; usd; tok, ktok, mtok)";
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 Result<void> add_part(std::string_view part, Budget& budget) {
   auto refuse = [&] {
     return fail_with_remedy(kRemedy, fmt::format("--budget: '{}' is not understood", part));
@@ -43,7 +39,7 @@ Result<void> add_part(std::string_view part, Budget& budget) {
   double value = 0;
   auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
   if (error != std::errc{} || !std::isfinite(value) || value < 0 || value > 1e15) return refuse();
-  std::string_view name = trim(rest.substr(static_cast<std::size_t>(end - rest.data())));
+  std::string_view name = trimmed(rest.substr(static_cast<std::size_t>(end - rest.data())));
   if (dollar_sign) name = name.empty() ? "$" : "?";
   for (const Unit& unit : kUnits) {
     if (unit.name != name) continue;
@@ -74,7 +70,7 @@ Result<Budget> parse_budget(std::string_view text) {
   Budget budget;
   while (true) {
     std::size_t comma = text.find(',');
-    KF_TRY_VOID(add_part(trim(text.substr(0, comma)), budget));
+    KF_TRY_VOID(add_part(trimmed(text.substr(0, comma)), budget));
     if (comma == std::string_view::npos) return budget;
     text.remove_prefix(comma + 1);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/clock.h"
 #include "baseline/operator_times.h"
 #include "forge/agent_talk.h"
 #include "forge/agents.h"
@@ -32,10 +33,6 @@ constexpr double kHurriedConfirmSeconds = 1;  // somebody waits for the end
 constexpr double kLongRace = 120;
 constexpr std::size_t kOperatorCacheBytes = 16 << 20;
 constexpr int kSetting = -1;  // the "attempt" under which the setting is recorded
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 class Forge {
  public:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/clock.h"
 #include "judge/program.h"
 #include "judge/save.h"
 
@@ -10,10 +11,6 @@ namespace kforge {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 void fill(VerdictRecord& verdict, const EvalReport& report) {
   verdict.outcome = name_of(report.outcome);

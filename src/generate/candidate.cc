@@ -5,17 +5,12 @@
 
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/text.h"
 
 namespace kforge {
 namespace {
 
 constexpr std::string_view kTaskHeader = "task.h";
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
-  return text;
-}
 
 std::string list(const std::vector<std::string>& words) {
   std::string text;
@@ -145,15 +140,15 @@ std::vector<Candidate::Directive> Candidate::directives() const {
   std::string_view rest = files[0].content;
   for (int line = 1; !rest.empty(); ++line) {
     std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view text = trim(rest.substr(0, end));
+    std::string_view text = trimmed(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     std::size_t comment = text.starts_with("//") ? 2 : text.starts_with('#') ? 1 : 0;
     if (comment == 0) continue;
-    text = trim(text.substr(comment));
+    text = trimmed(text.substr(comment));
     if (!text.starts_with(kMark)) continue;
-    text = trim(text.substr(kMark.size()));
+    text = trimmed(text.substr(kMark.size()));
     std::size_t space = std::min(text.find_first_of(" \t"), text.size());
-    found.push_back({std::string(text.substr(0, space)), std::string(trim(text.substr(space))), line});
+    found.push_back({std::string(text.substr(0, space)), std::string(trimmed(text.substr(space))), line});
   }
   return found;
 }
@@ -173,7 +168,7 @@ Step<Candidate> read_candidate(const fs::path& path, const std::vector<std::stri
       fs::is_directory(status) ? read_folder(path, extensions) : read_single_file(path, extensions);
   if (!candidate || !candidate->has_value()) return candidate;
   Candidate& read = **candidate;
-  if (trim(read.files[0].content).empty())
+  if (trimmed(read.files[0].content).empty())
     return candidate_failed(NoProgram{fmt::format("{} is empty", read.files[0].name)});
   fs::path named = path.has_filename() ? path : path.parent_path();
   read.origin = fmt::format("{} {}", fs::is_directory(status) ? "folder" : "file", named.filename().string());

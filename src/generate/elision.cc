@@ -4,23 +4,18 @@
 #include <cctype>
 #include <string>
 
+#include "base/text.h"
+
 namespace kforge {
 namespace {
 
-std::string_view trim(std::string_view text) {
-  auto blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 // What a line that is nothing but a comment says; "" otherwise.
 std::string_view comment_of(std::string_view line) {
-  line = trim(line);
-  if (line.starts_with("//")) return trim(line.substr(2));
+  line = trimmed(line);
+  if (line.starts_with("//")) return trimmed(line.substr(2));
   if (line.starts_with("/*") && line.ends_with("*/") && line.size() >= 4)
-    return trim(line.substr(2, line.size() - 4));
-  if (line.starts_with("# ")) return trim(line.substr(2));
+    return trimmed(line.substr(2, line.size() - 4));
+  if (line.starts_with("# ")) return trimmed(line.substr(2));
   return {};
 }
 
@@ -47,7 +42,7 @@ std::optional<ElidedLine> elided_line(std::string_view code) {
     std::string_view line = code.substr(0, end);
     code.remove_prefix(std::min(end + 1, code.size()));
     std::string_view comment = comment_of(line.substr(0, 400));
-    if (!comment.empty() && says_left_out(comment)) return ElidedLine{number, trim(line)};
+    if (!comment.empty() && says_left_out(comment)) return ElidedLine{number, trimmed(line)};
   }
   return std::nullopt;
 }

@@ -9,22 +9,13 @@
 #include <set>
 
 #include "base/gate.h"
+#include "base/text.h"
 #include "generate/quote.h"
 
 namespace kforge {
 namespace {
 
 using nlohmann::json;
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
 
 // The file and line that "kernel.cc:12:5: error: ..." points at.
 struct Pointed {

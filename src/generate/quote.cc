@@ -5,32 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/text.h"
+
 namespace kforge {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-
-struct CodePoint {
-  std::uint32_t value = 0;
-  std::size_t bytes = 0;  // 0: not valid UTF-8 here
-};
-
-CodePoint decode(std::string_view text) {
-  auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  unsigned char lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return {};
-  std::uint32_t value = lead & (0x7Fu >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {};
-    value = value << 6 | (byte(i) & 0x3Fu);
-  }
-  constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-  if (value < kLeast[length] || value > 0x10FFFF || surrogate) return {};
-  return {value, length};
-}
 
 // Zero-width, byte order mark, and the marks that turn text around: they hide what a program says.
 bool invisible(std::uint32_t c) {
@@ -63,7 +43,7 @@ std::string clean_text(std::string_view raw) {
       raw.remove_prefix(skipped);
       continue;
     }
-    CodePoint c = decode(raw);
+    CodePoint c = first_code_point(raw);
     if (c.bytes == 0) {
       clean += kReplacement;
       raw.remove_prefix(1);

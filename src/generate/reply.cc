@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "base/text.h"
 #include "generate/elision.h"
 #include "generate/quote.h"
 #include "generate/reply_blocks.h"
@@ -24,13 +25,6 @@ std::string_view after_thinking(std::string_view text) {
   constexpr std::string_view kEnd = "</think>";
   std::size_t end = text.find(kEnd);
   return end == std::string_view::npos ? text : text.substr(end + kEnd.size());
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\n";
-  std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
 // "CHANGE: ..." with whatever emphasis stands around it; else the first line of prose.

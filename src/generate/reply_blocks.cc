@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace kforge {
 namespace {
 
@@ -10,13 +12,6 @@ struct Fence {
   std::size_t length = 0;  // 0: no fence
   std::string_view info;
 };
-
-std::string_view trimmed(std::string_view text) {
-  auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 Fence fence_of(std::string_view line) {
   std::size_t indent = std::min(line.find_first_not_of(' '), line.size());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "base/text.h"
 #include "generate/quote.h"
 
 namespace kforge {
@@ -13,16 +14,6 @@ namespace {
 constexpr std::size_t kMostEditedBytes = 1 << 20;
 
 using Lines = std::vector<std::string_view>;
-
-Lines lines_of(std::string_view text) {
-  Lines lines;
-  while (!text.empty()) {
-    std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
 
 std::string_view without_tail(std::string_view line) {
   while (!line.empty() && (line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);

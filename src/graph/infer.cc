@@ -12,11 +12,11 @@
 #include "graph/kforge_functions.h"
 #include "graph/proto_graph.h"
 #include "graph/tensor_proto.h"
+#include "graph/upgrade.h"
 
 namespace kforge {
 namespace {
 
-constexpr int kOpset = 17;
 // Inference functions look at values of small inputs only (shapes, axes, scales); larger ones are not handed
 // over.
 constexpr std::int64_t kValueLimit = 4096;

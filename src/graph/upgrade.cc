@@ -8,8 +8,6 @@
 namespace kforge {
 namespace {
 
-constexpr int kOpset = 17;
-
 const Rule* find_rule(const onnx::NodeProto& node, int opset) {
   const auto& rows = opset > kOpset ? rules_for_newer_opsets() : rules_for_older_opsets();
   for (const RuleRow& row : rows)

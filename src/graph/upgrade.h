@@ -11,6 +11,9 @@
 
 namespace kforge {
 
+// The opset of every graph inside KForge.
+constexpr int kOpset = 17;
+
 // An Error names the operator or attribute that has no equivalent. Nodes that call one of the functions
 // (domain, name) stay as they are.
 Result<void> upgrade_to_opset17(onnx::GraphProto& graph, int opset,

@@ -64,8 +64,13 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
     if (!ns) found.modelled_absent_because = ns.error().text();
     return found;
   }
-  KF_TRY_VOID(time_case(workspace, index, context, program.spec, request, watch, found));
+  KF_TRY(CaseTimes times, time_case(workspace, index, context, program.spec, request, watch, verdict));
+  found.seeds.push_back({"timed", times.seed});
+  found.absent = std::move(times.absent);
+  found.baseline_refusals = std::move(times.refusals);
   if (verdict.failed()) return found;
+  found.times = std::move(times.findings);
+  found.incumbents = std::move(times.incumbents);
 
   // Roofline.
   KF_TRY(found.roofline, workspace.roofline(task, found.times->ns.value));

@@ -45,15 +45,16 @@ void remember(Workspace& workspace, std::size_t index, const TimedFindings& find
 
 }  // namespace
 
-Result<void> time_case(Workspace& workspace, std::size_t index, const JudgeContext& context,
-                       const ProgramSpec& program, const JudgeRequest& request, Stopwatch& watch,
-                       CaseJudgement& found) {
+Result<CaseTimes> time_case(Workspace& workspace, std::size_t index, const JudgeContext& context,
+                            const ProgramSpec& program, const JudgeRequest& request, Stopwatch& watch,
+                            Verdict& verdict) {
+  CaseTimes times;
   KF_TRY(Peaks * peaks, workspace.peaks());
   workspace.progress().stage("checking baselines");
   std::optional<Stopwatch::Measure> finding(std::in_place, watch, "baselines");
   KF_TRY(CaseBaselines * baselines, workspace.baselines(index, context));
-  found.absent = baselines->absent;
-  found.baseline_refusals = baselines->refusals;
+  times.absent = baselines->absent;
+  times.refusals = baselines->refusals;
   std::vector<Opponent> opponents = chosen(workspace, index, *baselines, request);
   KF_TRY(auto staged, stage_incumbents(workspace, *context.task, request, watch));
   for (const NativeProgram& native : staged)
@@ -63,27 +64,26 @@ Result<void> time_case(Workspace& workspace, std::size_t index, const JudgeConte
   workspace.progress().stage("timing");
   auto timer = watch.measure("timing");
   TimedOptions options;
-  options.seed = random_seed();
+  options.seed = times.seed = random_seed();
   options.hopeless = request.hopeless;
   options.echo = &workspace.echo();
   options.timing = timing_options(workspace.setup(), context);
   options.timing.seconds = request.seconds;
   if (request.rounds > 0) options.timing.min_rounds = options.timing.max_rounds = request.rounds;
-  found.seeds.push_back({"timed", options.seed});
-  KF_TRY(TimedFindings findings, judge_times(context, program, opponents, options, *peaks, found.verdict));
+  KF_TRY(times.findings, judge_times(context, program, opponents, options, *peaks, verdict));
+  TimedFindings& findings = times.findings;
   watch.add("contender calls", findings.call_seconds);
   watch.add("spins", findings.spin_seconds);
-  if (found.verdict.failed()) return {};
+  if (verdict.failed()) return times;
   for (std::size_t i = 0; i < staged.size(); ++i) {
     auto own = std::ranges::find(findings.opponents, incumbent_name(i), &OpponentTimes::name);
     if (own == findings.opponents.end())
       return fail("a program that was verified before failed when it was timed again");
-    found.incumbents.push_back(*own);
+    times.incumbents.push_back(*own);
     findings.opponents.erase(own);
   }
   remember(workspace, index, findings, *baselines);
-  found.times = std::move(findings);
-  return {};
+  return times;
 }
 
 }  // namespace kforge

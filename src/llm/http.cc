@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/clock.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "llm/endpoint.h"
 #include "llm/text_safety.h"
 
@@ -18,22 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kHeaderBytes = 256 << 10;
 constexpr std::size_t kKeptLines = 8;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& letter : result) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return result;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && std::strchr(" \t\r\n", text.front())) text.remove_prefix(1);
-  while (!text.empty() && std::strchr(" \t\r\n", text.back())) text.remove_suffix(1);
-  return text;
-}
 
 // What one request in flight knows; libcurl's callbacks fill it.
 struct Flight {
@@ -56,7 +42,7 @@ struct Flight {
     if (line.starts_with("HTTP/")) answer.headers.clear();  // after "100 Continue", or a proxy's own answer
     std::size_t colon = line.find(':');
     if (colon != std::string_view::npos)
-      answer.headers[lower(line.substr(0, colon))] = trimmed(line.substr(colon + 1));
+      answer.headers[lower_case(line.substr(0, colon))] = trimmed(line.substr(colon + 1));
     return line.size();
   }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <random>
 
+#include "base/clock.h"
 #include "llm/json.h"
 #include "llm/one_try.h"
 #include "llm/proxy_environment.h"
@@ -24,10 +25,6 @@ constexpr double kLoadingPause = 2;
 double random_part() {
   thread_local std::mt19937_64 generator{std::random_device{}()};
   return std::uniform_real_distribution<double>(0, 1)(generator);
-}
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 bool has_images(const ModelRequest& request) {

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "llm/cassette.h"
 #include "llm/rate_limiter.h"
@@ -22,10 +23,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostReply = 8u << 20;
 constexpr double kNoticeEverySeconds = 30;
 constexpr double kStopCheckSeconds = 0.1;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // One id for all mailboxes of this process that were given none.
 const std::string& process_run() {

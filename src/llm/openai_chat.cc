@@ -7,7 +7,7 @@
 namespace kforge {
 namespace {
 
-Json content_of(const Message& message, bool without_images) {
+Json chat_content(const Message& message, bool without_images) {
   if (message.images.empty() || without_images) return valid_utf8(message.text);
   Json parts = Json::array();
   for (const Image& image : message.images)
@@ -32,7 +32,7 @@ std::optional<ReplyEnd> end_of(const std::string& reason, std::string& detail) {
   return ReplyEnd::kComplete;
 }
 
-void read_usage(const Json& usage, Received& received) {
+void read_chat_usage(const Json& usage, Received& received) {
   if (!usage.is_object()) return;
   received.input = count_of(usage, "prompt_tokens");
   received.output = count_of(usage, "completion_tokens");
@@ -84,7 +84,7 @@ void read_object(const Json& json, const char* body, Received& received) {
   // Several choices are never asked for: all but the first would be another reply.
   for (const Json& choice : member(json, "choices"))
     if (count_of(choice, "index").value_or(0) == 0) read_choice(choice, body, received);
-  read_usage(member(json, "usage"), received);
+  read_chat_usage(member(json, "usage"), received);
 }
 
 class OpenAiChat : public Dialect {
@@ -116,7 +116,7 @@ class OpenAiChat : public Dialect {
     if (!request.system.empty() && !apart) turns.front().text = request.system + "\n\n" + turns.front().text;
     for (const Message& message : turns)
       messages.push_back({{"role", message.from == Message::From::kUser ? "user" : "assistant"},
-                          {"content", content_of(message, adaptations.without_images)}});
+                          {"content", chat_content(message, adaptations.without_images)}});
     Json body = {{"model", endpoint.model},
                  {"messages", std::move(messages)},
                  {"stream", true},

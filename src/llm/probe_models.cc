@@ -10,7 +10,7 @@
 namespace kforge {
 namespace {
 
-constexpr double kListSeconds = 10, kFindSeconds = 1.5;
+constexpr double kProbeSeconds = 10, kFindSeconds = 1.5;
 
 // A red square of 64 x 64 as PNG: large enough for every service that has a least size.
 constexpr unsigned char kPicture[] = {
@@ -36,7 +36,7 @@ ModelRequest tiny_request() {
 
 // The model to try where only the service is named: one we know if it is served, else the first.
 Result<std::string> model_to_try(const Endpoint& endpoint, const ModelConfig& config, std::size_t& served) {
-  KF_TRY(std::vector<std::string> names, list_models(endpoint, kListSeconds));
+  KF_TRY(std::vector<std::string> names, list_models(endpoint, kProbeSeconds));
   served = names.size();
   if (const Provider* provider = config.provider(endpoint.provider))
     for (const std::string& known : provider->try_models)

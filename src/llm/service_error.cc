@@ -8,17 +8,12 @@
 #include <regex>
 
 #include "base/result.h"
+#include "base/text.h"
 #include "llm/json.h"
 #include "llm/text_safety.h"
 
 namespace kforge {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& letter : result) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return result;
-}
 
 bool has_any(const std::string& text, std::initializer_list<const char*> phrases) {
   return std::ranges::any_of(phrases,
@@ -59,8 +54,9 @@ bool says_too_long(const std::string& code, const std::string& type, const std::
 }
 
 Trouble trouble_of(int status, const ErrorFields& fields) {
-  std::string code = lower(fields.code), type = lower(fields.type), text = lower(fields.message);
-  std::string details = lower(fields.details);
+  std::string code = lower_case(fields.code), type = lower_case(fields.type),
+              text = lower_case(fields.message);
+  std::string details = lower_case(fields.details);
   if (status >= 300 && status < 400) return Trouble::kRedirect;
   if (has_any(code + " " + type, {"insufficient_quota", "credit_balance", "billing", "spend_limit"}) ||
       details.find("enforced_spend_limit") != std::string::npos || status == 402 ||
@@ -92,7 +88,7 @@ int number_after(const std::string& text, const char* pattern) {
 
 // Two cases: the limit on the output itself is too high for the model, or it does not fit beside the prompt.
 void find_fitting_output(const std::string& message, ServiceError& error) {
-  std::string text = lower(message.substr(0, 2000));
+  std::string text = lower_case(message.substr(0, 2000));
   int most = number_after(text, R"(supports at most (\d{1,8}) completion)");
   if (!most) most = number_after(text, R"(max_tokens: \d{1,8} > (\d{1,8})\b)");
   if (!most) most = number_after(text, R"(valid range of max_tokens is \[1, ?(\d{1,8})\])");
@@ -141,7 +137,7 @@ ServiceError described(int status, const ErrorFields& fields) {
   error.message = safe_line(fields.message);
   error.parameter = fields.parameter;
   find_fitting_output(fields.message, error);
-  std::string text = lower(fields.message.substr(0, 2000));
+  std::string text = lower_case(fields.message.substr(0, 2000));
   error.loading = error.trouble == Trouble::kOverloaded &&
                   has_any(text, {"loading model", "is loading", "currently loading"});
   bool passing = error.trouble == Trouble::kRate || error.trouble == Trouble::kOverloaded ||

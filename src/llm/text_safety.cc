@@ -5,39 +5,6 @@
 #include "base/secrets.h"
 
 namespace kforge {
-namespace {
-
-// Length of the valid UTF-8 sequence at the start of `bytes`, or 0.
-std::size_t sequence_length(std::string_view bytes) {
-  auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || bytes.size() < length) return 0;
-  // Overlong forms, surrogates and what lies above U+10FFFF show in the second byte.
-  unsigned char least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-  unsigned char most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-  if (byte(1) < least || byte(1) > most) return 0;
-  for (std::size_t i = 2; i < length; ++i)
-    if (byte(i) < 0x80 || byte(i) > 0xBF) return 0;
-  return length;
-}
-
-}  // namespace
-
-std::string valid_utf8(std::string_view bytes) {
-  std::string text;
-  text.reserve(bytes.size());
-  while (!bytes.empty()) {
-    std::size_t length = sequence_length(bytes);
-    if (length == 0)
-      text += "\xEF\xBF\xBD";
-    else if (bytes[0] != '\0')
-      text += bytes.substr(0, length);
-    bytes.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return text;
-}
 
 std::string safe_line(std::string_view text, std::size_t limit) {
   // A key must not escape by being cut in half: mask first, then cut.

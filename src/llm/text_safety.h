@@ -4,10 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace kforge {
+#include "base/text.h"
 
-// Invalid UTF-8 becomes U+FFFD; NUL characters go.
-std::string valid_utf8(std::string_view bytes);
+namespace kforge {
 
 // At most `limit` bytes on one line, for messages: control characters become spaces, keys are taken out.
 std::string safe_line(std::string_view text, std::size_t limit = 300);

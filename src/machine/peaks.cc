@@ -13,6 +13,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "machine/amx.h"
 #include "machine/machine.h"
@@ -31,10 +32,6 @@ constexpr const char* kLargePages = "memory in large pages";
 constexpr double kBurstSeconds =
     0.002;  // shorter than a scheduler's slice: some bursts run undisturbed on a busy machine
 constexpr auto kValidFor = std::chrono::hours(24 * 7);
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // The cores of a measurement and their threads.
 struct Team {
@@ -202,15 +199,6 @@ std::vector<Bandwidth> measure_bandwidths(const Machine& machine, Team& team) {
   if (!renew(Buffer::Pages::kShared)) return {};
   rows.push_back(measure_level(memory, "memory", memory_each, true));
   return rows;
-}
-
-std::string utc_now() {
-  std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
 }
 
 bool fresh(const fs::path& record) {

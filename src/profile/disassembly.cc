@@ -4,16 +4,12 @@
 #include <charconv>
 #include <optional>
 
+#include "base/text.h"
+
 namespace kforge {
 namespace {
 
 constexpr std::size_t kMostInstructions = 1'000'000;
-
-std::string_view trim(std::string_view text) {
-  std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 std::optional<std::uint64_t> hex(std::string_view text) {
   std::uint64_t value = 0;
@@ -47,15 +43,15 @@ std::optional<std::pair<std::string, int>> source_line(std::string_view line) {
 std::optional<Instruction> instruction(std::string_view line) {
   std::size_t colon = line.find(":\t");
   if (colon == std::string_view::npos) return std::nullopt;
-  auto address = hex(trim(line.substr(0, colon)));
+  auto address = hex(trimmed(line.substr(0, colon)));
   if (!address) return std::nullopt;
-  std::string_view text = trim(line.substr(colon + 2));
-  text = trim(text.substr(0, text.find('#')));
+  std::string_view text = trimmed(line.substr(colon + 2));
+  text = trimmed(text.substr(0, text.find('#')));
   Instruction found;
   found.address = *address;
   std::size_t space = std::min(text.find_first_of(" \t"), text.size());
   found.mnemonic = text.substr(0, space);
-  std::string_view operands = trim(text.substr(space));
+  std::string_view operands = trimmed(text.substr(space));
   if (std::size_t symbol = operands.find(" <"); symbol != std::string_view::npos) {
     if (found.mnemonic.starts_with('j'))
       if (auto target = hex(operands.substr(0, symbol))) found.target = *target;

@@ -17,7 +17,7 @@
 namespace kforge {
 namespace {
 
-constexpr std::size_t kMostNames = 100'000, kShown = 8, kEvents = 16;
+constexpr std::size_t kMostNames = 100'000, kShownFunctions = 8, kEvents = 16;
 
 using Costs = std::vector<double>;
 
@@ -101,7 +101,7 @@ class Reader {
     std::ranges::sort(sorted, std::greater(), instructions);
     double all = all_.empty() ? 1 : std::max(1.0, all_[0]);
     std::string text;
-    for (std::size_t i = 0; i < std::min(sorted.size(), kShown); ++i) {
+    for (std::size_t i = 0; i < std::min(sorted.size(), kShownFunctions); ++i) {
       if (instructions(sorted[i]) < all / 200) break;
       text += fmt::format("{:5.1f} % of instructions  {}", 100 * instructions(sorted[i]) / all,
                           single_line(sorted[i].first, 100));

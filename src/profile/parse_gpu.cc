@@ -11,7 +11,7 @@
 namespace kforge {
 namespace {
 
-constexpr std::size_t kShown = 8;
+constexpr std::size_t kShownKernels = 8;
 
 struct KernelTime {
   double ns = 0, calls = 0;
@@ -27,7 +27,7 @@ bool report_kernels(const Said& said, Findings& findings, const std::map<std::st
   for (const auto& [name, time] : sorted) all += time.ns, calls += time.calls, top = std::max(top, time.ns);
   if (all <= 0)
     return findings.profile.absent.push_back(fmt::format("{}: no kernel in the table", said.profiler)), false;
-  for (std::size_t i = 0; i < std::min(sorted.size(), kShown); ++i)
+  for (std::size_t i = 0; i < std::min(sorted.size(), kShownKernels); ++i)
     text += fmt::format("{:5.1f} %  {:.4g} us in {:.0f} launches  {}\n", 100 * sorted[i].second.ns / all,
                         sorted[i].second.ns / 1e3, sorted[i].second.calls, single_line(sorted[i].first, 100));
   auto fact = [&](std::string_view name, double value, std::string_view unit) {

@@ -17,7 +17,7 @@
 namespace kforge {
 namespace {
 
-constexpr std::size_t kShown = 6, kMostRemarks = 10'000;
+constexpr std::size_t kShownRemarks = 6, kMostRemarks = 10'000;
 constexpr int kNear = 12;  // lines from the hot loop that still belong to it
 
 enum class Kind : std::uint8_t { kLoopMissed, kReason, kCall, kVectorised, kOther };
@@ -214,7 +214,7 @@ bool parse_remarks(const Said& said, Findings& findings) {
   std::string shown;
   std::size_t count = 0;
   for (const Missed& missed : reader.missed()) {
-    if (missed.hot != first.hot || missed.innermost != first.innermost || count == kShown) break;
+    if (missed.hot != first.hot || missed.innermost != first.innermost || count == kShownRemarks) break;
     ++count;
     shown_places.emplace(missed.file, missed.line);
     shown += reader.text_of(missed);

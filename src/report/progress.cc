@@ -6,14 +6,12 @@
 #include <chrono>
 #include <string>
 
+#include "base/clock.h"
+
 namespace kforge {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // "  timing against onednn  42 %  round 12 of 40"
 std::string line_of(std::string_view stage, double fraction, std::string_view detail) {

@@ -59,6 +59,19 @@ TEST(EvalJson, ReadsBackWhatItWrote) {
   EXPECT_EQ(back->gates[3].evidence, "free text");
 }
 
+TEST(EvalJson, AWordThatIsNotKnownIsAnErrorThatNamesItsField) {
+  for (std::string key : {"outcome", "gate"}) {
+    json document = json::parse(to_json(refused_report()));
+    document[key] = "splendid";
+    auto back = eval_report_from_json(document.dump());
+    ASSERT_FALSE(back) << key;
+    EXPECT_THAT(back.error().text(), HasSubstr(key + " is missing or not a word"));
+  }
+  json document = json::parse(to_json(refused_report()));
+  document["gates"][0]["name"] = "pearly";
+  EXPECT_THAT(eval_report_from_json(document.dump()).error().text(), HasSubstr("gates.name"));
+}
+
 TEST(EvalJson, SamplesOnlyOnRequest) {
   EXPECT_FALSE(json::parse(to_json(passed_report())).contains("samples"));
   EXPECT_EQ(json::parse(to_json(passed_report(), true))["samples"][0]["ns_per_call"].size(), 2u);

@@ -34,13 +34,4 @@ std::string new_result_id() {
   return base32(static_cast<std::uint64_t>(now), 8) + base32(random_seed(), 4);
 }
 
-std::string utc_now() {
-  std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
 }  // namespace kforge

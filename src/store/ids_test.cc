@@ -25,13 +25,6 @@ TEST(ResultIds, AreShortAndDiffer) {
   for (const std::string& id : ids) EXPECT_EQ(id.size(), 12u);
 }
 
-TEST(UtcNow, IsIso8601) {
-  std::string now = utc_now();
-  ASSERT_EQ(now.size(), 20u);
-  EXPECT_EQ(now[10], 'T');
-  EXPECT_EQ(now.back(), 'Z');
-}
-
 TEST(RandomSeed, Differs) { EXPECT_NE(random_seed(), random_seed()); }
 
 }  // namespace

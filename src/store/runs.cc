@@ -8,11 +8,6 @@ namespace {
 
 using Lock = std::lock_guard<std::mutex>;
 
-std::optional<std::string_view> null_when_empty(std::string_view text) {
-  if (text.empty()) return std::nullopt;
-  return text;
-}
-
 constexpr const char* kRunColumns =
     "SELECT id, created_at, task, task_hash, shape_set, platform, precision, generator, analyst, strategy, "
     "options, "
@@ -67,7 +62,7 @@ Result<void> RunRecords::finish(const StoredRun& run) {
              "folder = ?, document = ? WHERE id = ?"));
   std::optional<std::int64_t> best;
   if (run.best) best = *run.best;
-  update.bind(run.state).bind(run.ended).bind(best).bind(null_when_empty(run.result)).bind(run.speedup);
+  update.bind(run.state).bind(run.ended).bind(best).bind(text_or_null(run.result)).bind(run.speedup);
   return written(update.bind(run.against).bind(run.folder).bind(run.document).bind(run.id).run());
 }
 
@@ -138,7 +133,7 @@ Result<void> RunRecords::save_generation(std::string_view run, int number, std::
   if (candidate) KF_TRY_VOID(store_.save_candidate(*candidate));
   KF_TRY(auto update,
          database_.prepare("UPDATE attempt SET generation = ?, candidate = ? WHERE run = ? AND number = ?"));
-  update.bind(generation).bind(null_when_empty(candidate ? candidate->hash : ""));
+  update.bind(generation).bind(text_or_null(candidate ? candidate->hash : ""));
   return written(update.bind(run).bind(std::int64_t{number}).run());
 }
 
@@ -148,12 +143,8 @@ Result<void> RunRecords::save_verdict(std::string_view run, int number, std::str
   KF_TRY(auto update,
          database_.prepare(
              "UPDATE attempt SET verdict = ?, result = ?, clock = ? WHERE run = ? AND number = ?"));
-  return written(update.bind(verdict)
-                     .bind(null_when_empty(result))
-                     .bind(clock)
-                     .bind(run)
-                     .bind(std::int64_t{number})
-                     .run());
+  return written(
+      update.bind(verdict).bind(text_or_null(result)).bind(clock).bind(run).bind(std::int64_t{number}).run());
 }
 
 Result<std::vector<StoredAttempt>> RunRecords::attempts(std::string_view run) {

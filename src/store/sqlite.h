@@ -16,6 +16,12 @@ struct sqlite3_stmt;
 
 namespace kforge {
 
+// To bind: NULL for no text.
+inline std::optional<std::string_view> text_or_null(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
 class Statement {
  public:
   // Binds the next parameter, in the order of the question marks.

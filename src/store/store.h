@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "base/result.h"
 #include "generate/candidate.h"
@@ -114,8 +115,6 @@ class Store {
 
 // Twelve characters that sort by time: milliseconds, then chance.
 std::string new_result_id();
-// "2026-01-31T12:00:00Z"
-std::string utc_now();
 // From the kernel's random source.
 std::uint64_t random_seed();
 

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/text.h"
 #include "graph/graph.h"
 
 namespace kforge {
@@ -27,12 +28,6 @@ constexpr Row kRows[] = {
     {"mask", Kind::kMask, 1, 0.5, 0},
     {"fixed", Kind::kFixed, 0, 0, 0},
 };
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
-  while (!text.empty() && isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
-  return text;
-}
 
 std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> parts;

@@ -153,6 +153,13 @@ Result<Task> load_task(std::string_view spec) {
   return load_by_name(spec);
 }
 
+Result<std::vector<std::string>> task_names() {
+  KF_TRY(std::vector<Listed> all, list_suites());
+  std::vector<std::string> names;
+  for (const Listed& one : all) names.push_back(one.suite + "/" + one.name);
+  return names;
+}
+
 Result<std::vector<Task>> load_all_tasks(std::string_view suite) {
   KF_TRY(std::vector<Listed> all, list_suites());
   std::vector<Task> tasks;

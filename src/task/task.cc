@@ -18,6 +18,10 @@ std::string_view name_of(Role role) {
   return "";
 }
 
+std::string full_name(const Task& task) {
+  return task.suite.empty() ? task.name : task.suite + "/" + task.name;
+}
+
 std::size_t BoundArgument::bytes() const {
   return static_cast<std::size_t>(element_count(shape)) * size_of(dtype);
 }

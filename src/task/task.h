@@ -73,9 +73,14 @@ struct Task {
   std::vector<std::string> notes;  // remarks printed with results ("algebraic collapse possible", ...)
 };
 
+// "fusion/gemm_scale_leakyrelu", or the name alone where there is no suite.
+std::string full_name(const Task& task);
+
 // `spec` is a path to a folder or .onnx file, or a name looked up in the suites ("softmax" or
 // "core/softmax"). A misspelt name gets the nearest ones.
 Result<Task> load_task(std::string_view spec);
+// The names of all tasks of the suites ("core/softmax"), sorted, without reading one.
+Result<std::vector<std::string>> task_names();
 // Every task of the suites below data_root()/tasks, sorted; a task that does not load is an Error naming it.
 Result<std::vector<Task>> load_all_tasks(std::string_view suite = "");
 

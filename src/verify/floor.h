@@ -1,5 +1,6 @@
-// Gate 10: no honest program is faster than its compulsory bytes can travel. The floor is a lower bound with
-// a margin, so only the impossible is refused; beating the flop bound is possible (algebra) and only flagged.
+// Gate "floor": no honest program is faster than its compulsory bytes can travel. The floor is a lower bound
+// with a margin, so only the impossible is refused; beating the flop bound is possible (algebra) and only
+// flagged.
 #pragma once
 
 #include "machine/machine.h"

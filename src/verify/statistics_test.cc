@@ -105,5 +105,16 @@ TEST(Statistics, IntervalsCoverTheTruth) {
   EXPECT_GT(covered, kRuns * 88 / 100);
 }
 
+TEST(GeometricMean, WeighsRatiosByTheirLogarithm) {
+  GeometricMean mean;
+  EXPECT_TRUE(mean.empty());
+  mean.add({1, 0.5, 2}, 3);
+  mean.add({16, 8, 32}, 1);
+  ASSERT_FALSE(mean.empty());
+  EXPECT_NEAR(mean.get().value, 2, 1e-12);
+  EXPECT_NEAR(mean.get().lo, 1, 1e-12);
+  EXPECT_NEAR(mean.get().hi, 4, 1e-12);
+}
+
 }  // namespace
 }  // namespace kforge

@@ -98,7 +98,7 @@ Result<void> TimedJudge::repeat_calls(ProgramProcess& fresh, std::span<const Rem
   return {};
 }
 
-// Gate 6: the timed calls made again, shuffled, in a process that knows nothing of the first.
+// Gate "timed_calls": the timed calls made again, shuffled, in a process that knows nothing of the first.
 Result<void> TimedJudge::judge_timed_calls() {
   double each = findings_.ns.value / 1e9 + static_cast<double>(MemoryLayout::bytes_per_slot(task_)) / 1e9;
   auto affordable = static_cast<std::size_t>(kRepeatSeconds / std::max(each, 1e-9));

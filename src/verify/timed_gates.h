@@ -1,5 +1,5 @@
-// Gates 6 and 8 to 10: are the timed calls real, is the time the time, and is it possible? Times the
-// candidate against its baselines, interleaved, and judges what was seen.
+// The gates of the stage "times": are the timed calls real, is the time the time, and is it possible? Times
+// the candidate against its baselines, interleaved, and judges what was seen.
 #pragma once
 
 #include <string>

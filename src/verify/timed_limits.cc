@@ -59,7 +59,7 @@ Result<double> TimedJudge::measure_again(int samples, std::vector<Sample>& taken
   return median(ns);
 }
 
-// Gate 8: two clocks. Only a disagreement that repeats in a fresh process counts.
+// Gate "clock": two of them. Only a disagreement that repeats in a fresh process counts.
 Result<void> TimedJudge::judge_clock() {
   auto disagree = [this](const Sample& sample) { return clocks_disagree(sample, context_.threads); };
   auto count = std::ranges::count_if(timed_[0].samples, disagree);
@@ -81,7 +81,7 @@ Result<void> TimedJudge::judge_clock() {
   return {};
 }
 
-// Gate 10.
+// Gate "floor".
 Result<void> TimedJudge::judge_floor() {
   TimeFloor floor = time_floor(task_, *context_.machine, peaks_);
   if (findings_.ns.value < floor.bytes_ns) {

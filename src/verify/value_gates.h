@@ -1,5 +1,5 @@
-// Gates 1 to 5 and 7: is what the program computes right, on inputs of every kind, in every repeat and with
-// every thread count, and does it keep to its own memory?
+// The gates of the stage "values": is what the program computes right, on inputs of every kind, in every
+// repeat and with every thread count, and does it keep to its own memory?
 #pragma once
 
 #include "execute/program_process.h"

@@ -13,8 +13,9 @@ namespace {
 using testing::HasSubstr;
 
 const std::vector<std::vector<std::string>> kCommands = {
-    {"forge"}, {"runs"},    {"eval"},   {"tasks"},     {"tasks", "show"}, {"tasks", "check"}, {"results"},
-    {"show"},  {"recheck"}, {"models"}, {"platforms"}, {"machine"},       {"version"}};
+    {"forge"},   {"runs"},       {"eval"},    {"tasks"},   {"tasks", "show"}, {"tasks", "check"},
+    {"results"}, {"completion"}, {"man"},     {"analyse"}, {"show"},          {"recheck"},
+    {"models"},  {"platforms"},  {"machine"}, {"version"}};
 
 std::string help_of(std::vector<std::string> command) {
   command.push_back("--help");

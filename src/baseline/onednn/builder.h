@@ -10,6 +10,10 @@
 
 namespace kforge::onednn {
 
+inline constexpr auto kF32 = dnnl::memory::data_type::f32;
+inline constexpr auto kAny = dnnl::memory::format_tag::any;  // the layout is oneDNN's choice
+inline constexpr auto kForward = dnnl::prop_kind::forward_inference;
+
 // A oneDNN primitive with its operands.
 struct Operand {
   int role;  // DNNL_ARG_SRC, ...

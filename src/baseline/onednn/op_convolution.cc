@@ -9,9 +9,6 @@ namespace kforge::onednn {
 namespace {
 
 using Desc = dnnl::memory::desc;
-constexpr auto kF32 = dnnl::memory::data_type::f32;
-constexpr auto kAny = dnnl::memory::format_tag::any;
-constexpr auto kForward = dnnl::prop_kind::forward_inference;
 
 struct Convolution {
   Tensor x, w;  // w as oneDNN sees it: [g,] out, in, kernel...

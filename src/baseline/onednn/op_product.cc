@@ -8,8 +8,6 @@ namespace kforge::onednn {
 namespace {
 
 using Desc = dnnl::memory::desc;
-constexpr auto kF32 = dnnl::memory::data_type::f32;
-constexpr auto kAny = dnnl::memory::format_tag::any;
 
 Tensor matrix_view(Builder& b, const Tensor& x, const Shape& shape) {
   if (auto view = reshaped(x, shape)) return *view;
@@ -74,7 +72,6 @@ void add_inner_product(Builder& b, const Product& p, std::vector<Way>& ways) {
   Desc x = describe_matrix(p.x), y = describe_matrix(p.y), bias = describe_dense({p.y.shape[1]});
   if (!p.x.dense() || !p.y.dense()) return;
   Desc any(transposed.shape, kF32, kAny);
-  constexpr auto kForward = dnnl::prop_kind::forward_inference;
   auto desc = p.bias ? dnnl::inner_product_forward::desc(kForward, x, any, bias, y)
                      : dnnl::inner_product_forward::desc(kForward, x, any, y);
   dnnl::inner_product_forward::primitive_desc pd(desc, engine());

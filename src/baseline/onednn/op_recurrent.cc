@@ -9,9 +9,6 @@ namespace {
 
 using Desc = dnnl::memory::desc;
 using Direction = dnnl::rnn_direction;
-constexpr auto kF32 = dnnl::memory::data_type::f32;
-constexpr auto kAny = dnnl::memory::format_tag::any;
-constexpr auto kForward = dnnl::prop_kind::forward_inference;
 
 struct Recurrent {
   std::int64_t time, batch, in, hidden, directions, gates;

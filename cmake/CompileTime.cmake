@@ -1,0 +1,55 @@
+# What keeps a fresh build short, all in one place:
+#  - the files of a folder are compiled several at a time (CMAKE_UNITY_BUILD; the preset dev compiles them one by one);
+#  - the headers nearly every file needs are compiled once (CMAKE_DISABLE_PRECOMPILE_HEADERS=ON does without);
+#  - code that never runs long is optimised less.
+# scripts/tidy.sh looks at every file alone and without precompiled headers, so a missing include does not go unseen.
+
+# Files with options or definitions of their own stay out of a batch by themselves.
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
+
+# Folders whose files define helpers of the same name in their anonymous namespaces.
+set(KF_NO_UNITY "^smith")
+
+# Parsing, printing and bookkeeping: they wait for a compiler, a kernel or a service, never the other way round.
+set(KF_COLD analyse cli forge generate graph judge llm platform profile refine report search store task)
+
+set(kf_common_headers
+  <algorithm> <chrono> <cstdint> <expected> <filesystem> <functional> <map> <memory> <optional> <set> <span> <string>
+  <string_view> <utility> <variant> <vector> <fmt/format.h> <fmt/ranges.h>)
+
+# JSON and CLI11 are not among them: g++ emits much of their code in every file that sees them, used or not.
+function(kforge_precompiled_header name)
+  cmake_parse_arguments(arg "" "" "HEADERS;DEPS;OPTIONS" ${ARGN})
+  file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/${name}.cc CONTENT "// Stands for the precompiled header of this target.\n")
+  add_library(${name} STATIC ${CMAKE_BINARY_DIR}/${name}.cc)
+  target_link_libraries(${name} PRIVATE kf_options fmt::fmt ${arg_DEPS})
+  target_compile_options(${name} PRIVATE ${arg_OPTIONS})
+  target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
+endfunction()
+
+function(kforge_compile_library name)
+  if(NOT TARGET kf_headers)
+    kforge_precompiled_header(kf_headers HEADERS ${kf_common_headers})
+  endif()
+  target_precompile_headers(kf_${name} REUSE_FROM kf_headers)
+  # In a batch every file is an included one, and g++ takes their anonymous namespaces for those of headers.
+  target_compile_options(kf_${name} PRIVATE -Wno-subobject-linkage)
+  if(name MATCHES "${KF_NO_UNITY}")
+    set_target_properties(kf_${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
+  if(name IN_LIST KF_COLD)
+    target_compile_options(kf_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
+endfunction()
+
+# Tests compute little themselves; unoptimised they compile in a third of the time. Each file is compiled alone: their
+# helpers are named for the file (Case, run, text).
+function(kforge_compile_test name)
+  if(NOT TARGET kf_test_headers)
+    kforge_precompiled_header(kf_test_headers
+      HEADERS ${kf_common_headers} <gmock/gmock.h> <gtest/gtest.h> DEPS GTest::gmock OPTIONS -O0)
+  endif()
+  target_compile_options(${name} PRIVATE -O0)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  target_precompile_headers(${name} REUSE_FROM kf_test_headers)
+endfunction()

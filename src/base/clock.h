@@ -1,0 +1,14 @@
+// The two clocks: how long something took, and the date of a record.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace kforge {
+
+double seconds_since(std::chrono::steady_clock::time_point start);
+
+// "2026-03-01T12:00:00Z"
+std::string utc_now();
+
+}  // namespace kforge
