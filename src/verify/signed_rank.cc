@@ -40,10 +40,9 @@ Interval signed_rank_interval(std::span<const double> differences, double confid
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = i; j < n; ++j) means.push_back((differences[i] + differences[j]) / 2);
   std::ranges::sort(means);
-  const long critical = std::max(critical_rank_sum(n, (1 - confidence) / 2), -1L);
-  const auto from = static_cast<std::size_t>(std::max(critical + 1, 0L));
-  return {median(means), means[std::min(from, means.size() - 1)],
-          means[means.size() - 1 - std::min(from, means.size() - 1)]};
+  // A centre is refused when at most `critical` of the means lie on one side of it.
+  const auto outside = static_cast<std::size_t>(std::max(critical_rank_sum(n, (1 - confidence) / 2), 0L));
+  return {median(means), means[outside], means[means.size() - 1 - outside]};
 }
 
 }  // namespace kforge
