@@ -7,7 +7,7 @@
 #include "cli/interrupt.h"
 #include "cli/judge_options.h"
 #include "cli/options.h"
-#include "refine/strategy.h"
+#include "search/strategy.h"
 
 namespace kforge {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "generate/quote.h"
 #include "profile/profile_candidate.h"
-#include "refine/plan_of.h"
+#include "search/plan_of.h"
 
 namespace kforge {
 

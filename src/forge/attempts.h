@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "forge/run_documents.h"
-#include "refine/history.h"
+#include "search/history.h"
 #include "store/runs.h"
 
 namespace kforge {

@@ -16,7 +16,7 @@
 #include "judge/save.h"
 #include "judge/tune.h"
 #include "profile/profile_candidate.h"
-#include "refine/strategy.h"
+#include "search/strategy.h"
 
 namespace kforge {
 namespace {

@@ -10,7 +10,7 @@
 #include "forge/forge.h"
 #include "generate/generator.h"
 #include "profile/profile.h"
-#include "refine/history.h"
+#include "search/history.h"
 #include "store/eval_report.h"
 
 namespace kforge {

@@ -1,5 +1,5 @@
 // What the next candidate is to be, and what was tried before it. Declared here because the generation agent
-// reads it; refine/ fills it from the history and the analyst's advice.
+// reads it; search/ fills it from the history and the analyst's advice.
 #pragma once
 
 #include <cstdint>

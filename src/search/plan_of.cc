@@ -1,4 +1,4 @@
-#include "refine/plan_of.h"
+#include "search/plan_of.h"
 
 namespace kforge {
 namespace {

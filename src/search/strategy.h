@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "refine/history.h"
+#include "search/history.h"
 
 namespace kforge {
 

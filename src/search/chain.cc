@@ -1,5 +1,5 @@
 // chain: one line of descent. Several agents take turns.
-#include "refine/strategy.h"
+#include "search/strategy.h"
 
 namespace kforge {
 

@@ -1,4 +1,4 @@
-#include "refine/history.h"
+#include "search/history.h"
 
 #include <algorithm>
 

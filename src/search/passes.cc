@@ -1,4 +1,4 @@
-#include "refine/passes.h"
+#include "search/passes.h"
 
 #include "base/result.h"
 

@@ -3,7 +3,7 @@
 // been developed often, or now and then any one by chance.
 #include <algorithm>
 
-#include "refine/strategy.h"
+#include "search/strategy.h"
 
 namespace kforge {
 namespace {

@@ -1,11 +1,11 @@
-#include "refine/strategy.h"
+#include "search/strategy.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "refine/plan_of.h"
+#include "search/plan_of.h"
 
 namespace kforge {
 namespace {

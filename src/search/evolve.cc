@@ -2,7 +2,7 @@
 // another program lends its ideas; every few generations an island takes the best of its neighbour as parent.
 #include <algorithm>
 
-#include "refine/strategy.h"
+#include "search/strategy.h"
 
 namespace kforge {
 namespace {

@@ -1,8 +1,8 @@
-#include "refine/strategy.h"
+#include "search/strategy.h"
 
 #include <algorithm>
 
-#include "refine/passes.h"
+#include "search/passes.h"
 
 namespace kforge {
 

@@ -2,7 +2,7 @@
 // step is mended first. While too little is verified, the free places start from nothing.
 #include <algorithm>
 
-#include "refine/strategy.h"
+#include "search/strategy.h"
 
 namespace kforge {
 namespace {

@@ -1,7 +1,7 @@
 // From a proposal and the history to the plan that the generation agent reads.
 #pragma once
 
-#include "refine/history.h"
+#include "search/history.h"
 
 namespace kforge {
 

@@ -2,7 +2,7 @@
 // verified program of all wins.
 #include <algorithm>
 
-#include "refine/strategy.h"
+#include "search/strategy.h"
 
 namespace kforge {
 
