@@ -12,7 +12,8 @@ namespace {
 
 constexpr double kRealGain = 1.02;  // below this a change brought nothing
 
-// What was measured after earlier advice with this tag.
+// What was measured where earlier advice with this tag was followed: a gain or a failure of another change is
+// not its own.
 struct Record {
   int helped = 0, failed = 0;
 };
@@ -20,11 +21,10 @@ struct Record {
 Record record_of(std::string_view tag, const std::vector<const Attempt*>& history) {
   Record record;
   for (const Attempt* attempt : history) {
-    if (!attempt || !attempt->advice || attempt->advice->tag != tag) continue;
-    bool broke = !attempt->outcome.empty() && attempt->outcome != "passed";
-    if (attempt->accepted && attempt->gain && *attempt->gain >= kRealGain)
+    if (!attempt || !attempt->followed_advice() || attempt->advice->tag != tag) continue;
+    if (attempt->accepted() && attempt->gain() && attempt->gain()->value >= kRealGain)
       ++record.helped;
-    else if (attempt->gain || broke)
+    else if (attempt->gain() || attempt->failed())
       ++record.failed;
   }
   return record;
@@ -38,8 +38,8 @@ std::string times_text(int times) {
 bool failed_here(const Advice& advice, const AnalysisInput& input) {
   if (!input.program) return false;
   return std::ranges::any_of(input.history, [&](const Attempt* attempt) {
-    return attempt && attempt->advice && attempt->advice->tag == advice.tag &&
-           attempt->parent == input.program->number && !attempt->accepted && !attempt->outcome.empty();
+    return attempt && attempt->followed_advice() && attempt->advice->tag == advice.tag &&
+           attempt->proposal.parent == input.program->number && !attempt->accepted() && attempt->judgement;
   });
 }
 
@@ -62,10 +62,9 @@ bool loop_at_its_limit(const Known& known) {
 }
 
 Advice nothing_known(const AnalysisInput& input) {
-  bool failed = input.program && !input.program->outcome.empty() && input.program->outcome != "passed";
-  if (failed)
+  if (input.program && input.program->failed())
     return Advice{.bottleneck = "the program is not correct yet",
-                  .evidence = "outcome " + input.program->outcome,
+                  .evidence = fmt::format("outcome {}", name_of(input.program->judgement->outcome)),
                   .change = "Make it correct first.",
                   .expected_gain = 1.1,
                   .confidence = 0.1,

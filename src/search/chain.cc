@@ -5,7 +5,7 @@ namespace kforge {
 
 std::vector<Proposal> propose_chain(const History& history, const StrategySettings& settings) {
   Proposal next = next_in_lane(history, 0, settings.repairs);
-  next.generator = static_cast<int>(history.trials.size()) % settings.generators;
+  next.generator = static_cast<int>(history.attempts.size()) % settings.generators;
   return {next};
 }
 

@@ -7,24 +7,24 @@
 namespace kforge {
 namespace {
 
-std::vector<const Trial*> population(const History& history, int island) {
-  std::vector<const Trial*> programs;
-  for (const Trial& trial : history.trials)
-    if (trial.verified() && trial.proposal.lane == island) programs.push_back(&trial);
+std::vector<const Attempt*> population(const History& history, int island) {
+  std::vector<const Attempt*> programs;
+  for (const Attempt& attempt : history.attempts)
+    if (can_grow(attempt) && attempt.proposal.lane == island) programs.push_back(&attempt);
   return programs;
 }
 
-const Trial* tournament(const std::vector<const Trial*>& programs, std::uint64_t draw) {
-  const Trial* a = programs[draw % programs.size()];
-  const Trial* b = programs[(draw >> 32) % programs.size()];
-  return worth(a->attempt) >= worth(b->attempt) ? a : b;
+const Attempt* tournament(const std::vector<const Attempt*>& programs, std::uint64_t draw) {
+  const Attempt* a = programs[draw % programs.size()];
+  const Attempt* b = programs[(draw >> 32) % programs.size()];
+  return merit(*a) >= merit(*b) ? a : b;
 }
 
 }  // namespace
 
 std::vector<Proposal> propose_evolve(const History& history, const StrategySettings& settings) {
   int islands = std::max(settings.width, 1);
-  int generation = static_cast<int>(history.trials.size()) / islands;
+  int generation = static_cast<int>(history.attempts.size()) / islands;
   bool migration = generation > 0 && generation % settings.migrate == 0;
   std::vector<Proposal> proposals;
   for (int island = 0; island < islands; ++island) {
@@ -32,13 +32,13 @@ std::vector<Proposal> propose_evolve(const History& history, const StrategySetti
     Proposal next = next_in_lane(history, island, settings.repairs);
     auto own = population(history, island);
     auto salt = static_cast<std::uint64_t>(island);
-    const Trial* neighbour = history.best((island + islands - 1) % islands);
+    const Attempt* neighbour = history.best((island + islands - 1) % islands);
     if (next.pass == Pass::kOptimization && !own.empty()) {
-      const Trial* parent =
+      const Attempt* parent =
           migration && neighbour ? neighbour : tournament(own, chance(settings, history, 2 * salt));
-      next.parent = parent->attempt.number;
-      const Trial* other = tournament(own, chance(settings, history, 2 * salt + 1));
-      if (other != parent) next.inspiration = other->attempt.number;
+      next.parent = parent->number;
+      const Attempt* other = tournament(own, chance(settings, history, 2 * salt + 1));
+      if (other != parent) next.inspiration = other->number;
     } else if (own.empty() && migration && neighbour) {
       next = improvement_of(*neighbour);
     }

@@ -4,36 +4,42 @@
 
 namespace kforge {
 
-double worth(const Attempt& attempt) {
-  if (attempt.speedup) return *attempt.speedup;
-  if (attempt.modelled_ns) return 1e9 / *attempt.modelled_ns;
-  return attempt.time_ns && *attempt.time_ns > 0 ? 1e9 / *attempt.time_ns : 0;
+double merit(const Attempt& attempt) {
+  if (!attempt.judgement) return 0;
+  const AttemptJudgement& judged = *attempt.judgement;
+  if (judged.speedup) return judged.speedup->value;
+  if (judged.modelled_ns) return 1e9 / *judged.modelled_ns;
+  return judged.time_ns && *judged.time_ns > 0 ? 1e9 / *judged.time_ns : 0;
 }
 
-const Trial* History::find(int number) const {
-  auto found = std::ranges::find(trials, number, [](const Trial& trial) { return trial.attempt.number; });
-  return found == trials.end() ? nullptr : &*found;
+bool can_grow(const Attempt& attempt) {
+  return attempt.verified() || (attempt.judgement && attempt.judgement->outcome == Outcome::kSlower);
 }
 
-const Trial* History::best(int lane) const {
-  const Trial* best = nullptr;
-  for (const Trial& trial : trials) {
-    if (!trial.verified() || (lane >= 0 && trial.proposal.lane != lane)) continue;
-    bool won = lane >= 0 ? trial.better : trial.attempt.accepted;
-    if (!best || won) best = &trial;
+const Attempt* History::find(int number) const {
+  auto found = std::ranges::find(attempts, number, &Attempt::number);
+  return found == attempts.end() ? nullptr : &*found;
+}
+
+const Attempt* History::best(int lane) const {
+  const Attempt* best = nullptr;
+  for (const Attempt& attempt : attempts) {
+    if (!attempt.verified() || (lane >= 0 && attempt.proposal.lane != lane)) continue;
+    bool won = lane >= 0 ? attempt.better() : attempt.accepted();
+    if (!best || won) best = &attempt;
   }
   return best;
 }
 
-int History::failures_in_a_row(const Trial& trial) const {
+int History::failures_in_a_row(const Attempt& attempt) const {
   int count = 0;
-  for (const Trial* at = &trial; at && !at->verified(); at = find(at->proposal.parent)) ++count;
+  for (const Attempt* at = &attempt; at && !at->verified(); at = find(at->proposal.parent)) ++count;
   return count;
 }
 
 int History::children(int number) const {
   return static_cast<int>(
-      std::ranges::count(trials, number, [](const Trial& trial) { return trial.proposal.parent; }));
+      std::ranges::count(attempts, number, [](const Attempt& attempt) { return attempt.proposal.parent; }));
 }
 
 }  // namespace kforge

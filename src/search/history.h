@@ -2,46 +2,28 @@
 // functions of this, so that a resumed run decides as the killed one would have.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "generate/plan.h"
+#include "generate/attempt.h"
 
 namespace kforge {
 
-// What is to be made next, by whom and from what.
-struct Proposal {
-  Pass pass = Pass::kFunctional;
-  int parent = -1;       // attempt to repair or to go on from; -1: from nothing
-  int rival = -1;        // verified attempt it has to beat; -1: none
-  int inspiration = -1;  // another verified attempt whose ideas may be taken; -1: none
-  int lane = 0;          // which of several lines of descent it belongs to
-  int generator = 0;     // which of the agents given
-};
-
-// One attempt with its proposal. `attempt` holds what agents are shown.
-struct Trial {
-  Proposal proposal;
-  Attempt attempt;
-  bool better = false;  // verified, and surely faster than its rival (or the first of its lane)
-
-  bool verified() const { return attempt.outcome == "passed"; }
-};
-
 struct History {
-  std::vector<Trial> trials;  // judged, in order of their numbers (trials[i].attempt.number == i + first)
+  std::vector<Attempt> attempts;  // judged, in order of their numbers
 
-  const Trial* find(int number) const;
+  const Attempt* find(int number) const;
   // The fastest verified of a lane (-1: of all): the last one that beat its rival. nullptr: none is verified.
-  const Trial* best(int lane = -1) const;
+  const Attempt* best(int lane = -1) const;
   // How many failed attempts in a row, each repairing the one before, end at this one.
-  int failures_in_a_row(const Trial& trial) const;
+  int failures_in_a_row(const Attempt& attempt) const;
   int children(int number) const;
 };
 
+// Whether something may be made from it: it is verified, or it ran and only lost a race.
+bool can_grow(const Attempt& attempt);
+
 // The figure by which verified attempts are ranked: larger is faster. Over the fastest baseline where there
 // is one; by the cost model where nothing is timed (a run has the one or the other).
-double worth(const Attempt& attempt);
+double merit(const Attempt& attempt);
 
 }  // namespace kforge

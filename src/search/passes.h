@@ -10,7 +10,7 @@
 #include <optional>
 #include <span>
 
-#include "generate/plan.h"
+#include "generate/attempt.h"
 
 namespace kforge {
 

@@ -25,12 +25,12 @@ Plan plan_of(const History& history, const Proposal& proposal, int number) {
   Plan plan;
   plan.pass = proposal.pass;
   plan.attempt = number;
-  for (const Trial& trial : history.trials) plan.history.push_back(&trial.attempt);
-  const Trial* best = history.find(proposal.inspiration);
+  for (const Attempt& attempt : history.attempts) plan.history.push_back(&attempt);
+  const Attempt* best = history.find(proposal.inspiration);
   if (!best) best = history.find(proposal.rival);
   if (!best) best = history.best();
-  if (best) plan.best = &best->attempt;
-  if (const Trial* parent = history.find(proposal.parent)) plan.last = &parent->attempt;
+  if (best) plan.best = best;
+  if (const Attempt* parent = history.find(proposal.parent)) plan.last = parent;
   plan.instruction = instruction_of(plan, proposal);
   return plan;
 }

@@ -1,6 +1,7 @@
 // From a proposal and the history to the plan that the generation agent reads.
 #pragma once
 
+#include "generate/plan.h"
 #include "search/history.h"
 
 namespace kforge {

@@ -29,6 +29,7 @@ struct StrategyEntry {
   const char* name;
   const char* what;   // one line for --help
   int default_width;  // 0: one lane per generator
+  bool wide;          // whether a width means anything to it
   Strategy propose;
 };
 std::span<const StrategyEntry> all_strategies();
@@ -44,9 +45,9 @@ std::vector<Proposal> propose_evolve(const History& history, const StrategySetti
 // One line of descent, by the table of passes.
 Proposal next_in_lane(const History& history, int lane, int repairs);
 // Repairs a failed attempt; its rival is the nearest verified ancestor.
-Proposal repair_of(const History& history, const Trial& failed);
-// Goes on from a verified attempt.
-Proposal improvement_of(const Trial& verified);
+Proposal repair_of(const History& history, const Attempt& failed);
+// Goes on from an attempt that can_grow().
+Proposal improvement_of(const Attempt& attempt);
 // Numbers that depend on the seed and on how many attempts were made: the same again after a resume.
 std::uint64_t chance(const StrategySettings& settings, const History& history, std::uint64_t salt);
 

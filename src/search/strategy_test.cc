@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <set>
 
+#include "generate/sample_attempt.h"
 #include "search/plan_of.h"
 
 namespace kforge {
 namespace {
 
-// A run in which what becomes of each proposal is scripted: 'f' failed, 'v' verified, 'b' better.
+// A run in which what becomes of each proposal is scripted: 'f' failed, 'v' verified, 'b' better, 's' lost
+// its race.
 class ScriptedRun {
  public:
   explicit ScriptedRun(std::string_view strategy, StrategySettings settings = {}) : settings_(settings) {
@@ -28,15 +30,16 @@ class ScriptedRun {
   }
 
   void add(const Proposal& proposal, char outcome, double speedup = 0) {
-    Trial trial;
-    trial.proposal = proposal;
-    trial.attempt.number = static_cast<int>(history_.trials.size()) + 1;
-    trial.attempt.parent = proposal.parent;
-    trial.attempt.outcome = outcome == 'f' ? "compile_error" : "passed";
-    trial.better = outcome == 'b';
-    trial.attempt.accepted = outcome == 'b';
-    if (outcome != 'f') trial.attempt.speedup = speedup > 0 ? speedup : 1 + 0.1 * trial.attempt.number;
-    history_.trials.push_back(trial);
+    Attempt attempt;
+    attempt.proposal = proposal;
+    attempt.number = static_cast<int>(history_.attempts.size()) + 1;
+    judged(attempt, outcome == 'f'   ? Outcome::kCompileError
+                    : outcome == 's' ? Outcome::kSlower
+                                     : Outcome::kPassed);
+    attempt.decision = Decision{.better = outcome == 'b', .accepted = outcome == 'b'};
+    double value = speedup > 0 ? speedup : 1 + 0.1 * attempt.number;
+    if (outcome != 'f') attempt.judgement->speedup = Speedup{value, value, value, "onednn"};
+    history_.attempts.push_back(attempt);
   }
 
   const History& history() const { return history_; }
@@ -137,7 +140,7 @@ TEST(Tree, DraftsFirstThenOnlyKnownNodes) {
   EXPECT_EQ(run.step("f")[0].parent, -1);
   for (int i = 0; i < 20; ++i) {
     Proposal p = run.step("vf")[0];
-    const Trial* parent = run.history().find(p.parent);
+    const Attempt* parent = run.history().find(p.parent);
     ASSERT_TRUE(parent);
     EXPECT_EQ(p.pass == Pass::kOptimization, parent->verified());
     if (!parent->verified()) {
@@ -172,6 +175,31 @@ TEST(Evolve, IslandsMendAloneAndMigrateTogether) {
   EXPECT_EQ(third[1].lane, 1);
 }
 
+// Schedules that lost a race run as well as any: something may be made from them, but nothing has to beat
+// them.
+TEST(EveryStrategy, GoesOnFromWhatLostARaceToo) {
+  for (const StrategyEntry& entry : all_strategies()) {
+    if (!entry.wide) continue;
+    ScriptedRun run(entry.name, {.width = 2, .repairs = 0, .seed = 3});
+    run.settings().width = 2;
+    std::set<int> parents;
+    for (int i = 0; i < 8; ++i)
+      for (const Proposal& p : run.step("bs")) {
+        parents.insert(p.parent);
+        const Attempt* rival = run.history().find(p.rival);
+        EXPECT_TRUE(p.rival < 0 || rival->verified()) << entry.name;
+        if (i > 2) {
+          EXPECT_EQ(p.pass, Pass::kOptimization) << entry.name;
+        }
+      }
+    bool any = std::ranges::any_of(parents, [&](int number) {
+      const Attempt* parent = run.history().find(number);
+      return parent && !parent->verified();
+    });
+    EXPECT_TRUE(any) << entry.name;
+  }
+}
+
 TEST(EveryStrategy, IsAPureFunctionOfTheHistory) {
   for (const StrategyEntry& entry : all_strategies()) {
     ScriptedRun a(entry.name, {.generators = 2, .seed = 99}), b(entry.name, {.generators = 2, .seed = 99});
@@ -195,12 +223,12 @@ TEST(EveryStrategy, ProposesOnlyWhatMakesSense) {
         auto proposals = run.propose();
         ASSERT_FALSE(proposals.empty());
         for (const Proposal& p : proposals) {
-          const Trial* parent = run.history().find(p.parent);
+          const Attempt* parent = run.history().find(p.parent);
           EXPECT_EQ(parent != nullptr, p.parent >= 0) << entry.name;
           if (p.pass == Pass::kOptimization) {
             EXPECT_TRUE(parent && parent->verified()) << entry.name;
           }
-          if (const Trial* rival = run.history().find(p.rival)) {
+          if (const Attempt* rival = run.history().find(p.rival)) {
             EXPECT_TRUE(rival->verified()) << entry.name;
           }
           EXPECT_LT(p.generator, 2);

@@ -1,5 +1,6 @@
 -- A store as KForge wrote it at version 2: one run of the built-in generator, one of a model. Paths and
 -- everything that is not about runs is left out. The kernels lie beside this file by their hashes.
+PRAGMA foreign_keys=OFF;
 PRAGMA application_id=1262908007;
 PRAGMA user_version=2;
 BEGIN TRANSACTION;

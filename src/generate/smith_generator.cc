@@ -1,4 +1,4 @@
-#include "forge/smith_agent.h"
+#include "generate/smith_generator.h"
 
 #include <algorithm>
 
@@ -26,9 +26,9 @@ Generation generation_of(smith::Design design, std::string change) {
   candidate.origin = "smith";
   generation.program = std::move(candidate);
   generation.change = std::move(change);
-  generation.extraction = "ok";
+  generation.status = ReplyStatus::kOk;
   generation.schedule = std::move(design.schedule);
-  generation.story = std::move(design.story);
+  generation.rationale = std::move(design.story);
   return generation;
 }
 
@@ -58,11 +58,16 @@ smith::Problem problem_of(const BoundTask& task, const Machine& machine, int thr
   return problem;
 }
 
-bool SmithAgent::tried(std::string_view schedule) const {
+void SmithGenerator::recall(const Attempt& attempt) {
+  if (attempt.generation && !attempt.generation->schedule.empty())
+    schedules_[attempt.number] = attempt.generation->schedule;
+}
+
+bool SmithGenerator::tried(std::string_view schedule) const {
   return std::ranges::any_of(schedules_, [&](const auto& known) { return known.second == schedule; });
 }
 
-Result<Generation> SmithAgent::first() {
+Result<Generation> SmithGenerator::first() {
   auto design = smith::first_design(problem_, first_guess_);
   if (!design)
     return fail_with_remedy(
@@ -79,25 +84,12 @@ Result<Generation> SmithAgent::first() {
                                                       : "first design, from caches and shapes");
 }
 
-Result<Generation> SmithAgent::next(const Plan& plan) {
-  auto parent = schedules_.find(plan.last->number);
-  if (parent == schedules_.end()) {
-    // Somebody else's program: the smith cannot go on from it, only beside it.
-    if (schedules_.empty()) return first();
-    parent = std::prev(schedules_.end());
-  }
-  // What won before need not be the best now: another shape of the family, another machine, another version.
-  if (!first_guess_.empty() && !compared_) {
-    compared_ = true;
-    auto design = smith::first_design(problem_, "");
-    if (design && !tried(design->schedule))
-      return generation_of(std::move(*design),
-                           "the design from caches and shapes, beside what won on this family");
-  }
-  auto known = neighbours_.find(parent->first);
+// The most promising design one step from this one that was not tried.
+Result<std::optional<Generation>> SmithGenerator::neighbour_of(int parent, const Plan& plan) {
+  auto known = neighbours_.find(parent);
   if (known == neighbours_.end()) {
-    KF_TRY(smith::Design design, smith::design_from(problem_, parent->second));
-    known = neighbours_.emplace(parent->first, smith::moves(problem_, design)).first;
+    KF_TRY(smith::Design design, smith::design_from(problem_, schedules_.at(parent)));
+    known = neighbours_.emplace(parent, smith::moves(problem_, design)).first;
   }
   std::vector<smith::Move>& moves = known->second;
   std::string_view wanted = plan.advice ? std::string_view(plan.advice->tag) : "";
@@ -111,16 +103,45 @@ Result<Generation> SmithAgent::next(const Plan& plan) {
     if (tried(move.schedule)) continue;
     auto design = smith::design_from(problem_, move.schedule);
     if (!design || tried(design->schedule)) continue;
-    return generation_of(std::move(*design), fmt::format("{}: {}", move.name, move.why));
+    Generation generation = generation_of(std::move(*design), fmt::format("{}: {}", move.name, move.why));
+    if (plan.advice) generation.followed_advice = move.tag == wanted;
+    return generation;
   }
+  return std::nullopt;
+}
+
+Result<Generation> SmithGenerator::next(const Plan& plan) {
+  // What won before need not be the best now: another shape of the family, another machine, another version.
+  if (!first_guess_.empty() && !compared_) {
+    compared_ = true;
+    auto design = smith::first_design(problem_, "");
+    if (design && !tried(design->schedule)) {
+      Generation generation = generation_of(
+          std::move(*design), "the design from caches and shapes, beside what won on this family");
+      if (plan.advice) generation.followed_advice = false;
+      return generation;
+    }
+  }
+  // Somebody else's program: the smith cannot go on from it, only beside it.
+  bool own = plan.last && schedules_.contains(plan.last->number);
+  int parent = own ? plan.last->number : schedules_.rbegin()->first;
+  KF_TRY(auto found, neighbour_of(parent, plan));
+  // The best has no neighbours left: that ends a search. Another one was chosen for breadth, and any other
+  // will do instead.
+  if (!found && plan.best && parent != plan.best->number)
+    for (auto it = schedules_.rbegin(); !found && it != schedules_.rend(); ++it) {
+      KF_TRY(found, neighbour_of(it->first, plan));
+    }
+  if (found) return std::move(*found);
   Generation none;
-  none.program = std::unexpected(Failure(NoProgram{std::string(kNoNeighbours)}));
-  none.extraction = "exhausted";
+  none.program = std::unexpected(Failure(NoProgram{"every neighbouring design was tried"}));
+  none.status = ReplyStatus::kExhausted;
   return none;
 }
 
-Result<Generation> SmithAgent::generate(const Plan& plan, const GenerationContext&, const ReplyWatch&) {
-  KF_TRY(Generation generation, plan.last && plan.pass == Pass::kOptimization ? next(plan) : first());
+Result<Generation> SmithGenerator::generate(const Plan& plan, const GenerationContext&, const ReplyWatch&) {
+  std::lock_guard lock(mutex_);
+  KF_TRY(Generation generation, schedules_.empty() ? first() : next(plan));
   if (generation.program) schedules_[plan.attempt] = generation.schedule;
   return generation;
 }

@@ -11,14 +11,14 @@
 
 namespace kforge {
 
-class Roster {
+class AvailableAgents {
  public:
-  Roster() = default;
-  explicit Roster(int generators) : failed_(static_cast<std::size_t>(generators)) {}
+  AvailableAgents() = default;
+  explicit AvailableAgents(int generators) : failed_(static_cast<std::size_t>(generators)) {}
 
   // This one if it still answers, else the next one in turn that does; nothing: none does.
   std::optional<int> working(int generator) const;
-  // True when it was still in the roster: the one who says so tells the user.
+  // True when it was still asked: the one who says so tells the user.
   bool set_aside(int generator, const Error& why);
   // Why the last one failed; REQUIRES that one has.
   Error last_failure() const;

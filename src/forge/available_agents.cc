@@ -1,8 +1,8 @@
-#include "forge/roster.h"
+#include "forge/available_agents.h"
 
 namespace kforge {
 
-std::optional<int> Roster::working(int generator) const {
+std::optional<int> AvailableAgents::working(int generator) const {
   std::lock_guard lock(mutex_);
   auto count = failed_.size();
   for (std::size_t step = 0; step < count; ++step) {
@@ -12,7 +12,7 @@ std::optional<int> Roster::working(int generator) const {
   return std::nullopt;
 }
 
-bool Roster::set_aside(int generator, const Error& why) {
+bool AvailableAgents::set_aside(int generator, const Error& why) {
   std::lock_guard lock(mutex_);
   auto& place = failed_.at(static_cast<std::size_t>(generator));
   last_ = why;
@@ -21,7 +21,7 @@ bool Roster::set_aside(int generator, const Error& why) {
   return true;
 }
 
-Error Roster::last_failure() const {
+Error AvailableAgents::last_failure() const {
   std::lock_guard lock(mutex_);
   KF_CHECK(last_.has_value(), "no generator has failed");
   return *last_;
