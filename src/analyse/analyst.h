@@ -31,8 +31,8 @@ bool is_advice_tag(std::string_view tag);
 
 // All that is known of the program; nothing here is required (a profile made elsewhere comes alone).
 struct AnalysisInput {
-  const GenerationContext* setting = nullptr;  // task, platform, machine, peaks, baselines, policy
-  const Attempt* program = nullptr;            // the program analysed, with its verdict
+  const AgentSetting* setting = nullptr;  // task, platform, machine, peaks, baselines, policy
+  const Attempt* program = nullptr;       // the program analysed, with its verdict
   const Profile* profile = nullptr;
   std::vector<const Attempt*> history;  // all, oldest first: advice with the gain that was measured
   std::optional<double> max_rel_error;  // worst error of the program, against setting->tolerance

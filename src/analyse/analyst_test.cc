@@ -54,7 +54,7 @@ class AnalystTest : public testing::Test {
   ScratchTask scratch_;
   BoundTask bound_;
   Machine machine_;
-  GenerationContext setting_;
+  AgentSetting setting_;
   Attempt program_;
   Profile profile_;
   AnalysisInput input_;

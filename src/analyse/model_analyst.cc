@@ -22,7 +22,7 @@ PromptData system_data(const AnalysisInput& input) {
   PromptData data;
   auto& t = data.texts;
   t["tags"] = fmt::format("`{}`", fmt::join(kAdviceTags, "`, `"));
-  const GenerationContext* setting = input.setting;
+  const AgentSetting* setting = input.setting;
   if (!setting) return data;
   auto with = [&](const char* block) { return !setting->without.contains(block); };
   if (setting->platform && with("notes"))

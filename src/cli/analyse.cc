@@ -27,7 +27,7 @@ struct Case {
   Task task;
   BoundTask bound;
   Platform platform;
-  GenerationContext setting;
+  AgentSetting setting;
   Attempt program;
   AnalysisInput input;
 };

@@ -7,7 +7,7 @@
 
 namespace kforge {
 
-AgentCaller::AgentCaller(Agents& agents, Attempts& attempts, const GenerationContext& context, RunView& view,
+AgentCaller::AgentCaller(Agents& agents, Attempts& attempts, const AgentSetting& context, RunView& view,
                          std::stop_token stop)
     : agents_(agents),
       attempts_(attempts),

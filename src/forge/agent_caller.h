@@ -17,7 +17,7 @@ namespace kforge {
 class AgentCaller {
  public:
   // All outlive this; `context` may still change while nobody is asked.
-  AgentCaller(Agents& agents, Attempts& attempts, const GenerationContext& context, RunView& view,
+  AgentCaller(Agents& agents, Attempts& attempts, const AgentSetting& context, RunView& view,
               std::stop_token stop);
 
   // Advice on how to make plan.last faster, into the attempt and the plan.
@@ -38,7 +38,7 @@ class AgentCaller {
 
   Agents& agents_;
   Attempts& attempts_;
-  const GenerationContext& context_;
+  const AgentSetting& context_;
   RunView& view_;
   std::stop_token stop_;
   AvailableAgents generators_, analysts_;

@@ -14,7 +14,7 @@ class FakeGenerator final : public Generator {
   explicit FakeGenerator(GeneratorTraits traits) : traits_(traits) {}
   std::string name() const override { return "fake"; }
   GeneratorTraits traits() const override { return traits_; }
-  Result<Generation> generate(const Plan&, const GenerationContext&, const ReplyWatch&) override {
+  Result<Generation> generate(const Plan&, const AgentSetting&, const ReplyWatch&) override {
     return fail("not asked");
   }
 

@@ -61,7 +61,7 @@ Result<void> compute_expected_values(ForgeState& s) {
 }
 
 void fill_context(ForgeState& s, const Peaks* peaks) {
-  GenerationContext& context = s.context;
+  AgentSetting& context = s.context;
   context.task = &s.workspace->setup().bound(0);
   context.platform = &s.workspace->setup().platform;
   context.machine = &s.workspace->setup().machine;

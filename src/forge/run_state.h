@@ -29,8 +29,8 @@ struct ForgeState {
   Agents agents;
   const StrategyEntry* strategy = nullptr;
   StrategySettings strategy_settings;
-  GenerationContext context;  // what the agents are told
-  MeasuredSetting measured;   // before the first attempt
+  AgentSetting context;      // what the agents are told
+  MeasuredSetting measured;  // before the first attempt
   std::optional<Races> races;
   std::map<std::string, double> seconds;  // of each part of the run
   std::optional<Error> service_error;     // nobody is left who writes

@@ -19,7 +19,7 @@ namespace kforge {
 
 // What an agent is told about the setting; the same in every turn of a run. References outlive it; a null
 // pointer or an empty field leaves its part of the prompt out.
-struct GenerationContext {
+struct AgentSetting {
   const BoundTask* task = nullptr;     // REQUIRED, bound to the shapes that are timed
   const Platform* platform = nullptr;  // REQUIRED
   const Machine* machine = nullptr;
@@ -76,7 +76,7 @@ class Generator {
   virtual std::string name() const = 0;
   virtual GeneratorTraits traits() const = 0;
   // A reply without a usable program is a NoProgram inside the Generation; an Error is the service's or ours.
-  virtual Result<Generation> generate(const Plan& plan, const GenerationContext& context,
+  virtual Result<Generation> generate(const Plan& plan, const AgentSetting& context,
                                       const ReplyWatch& watch) = 0;
 
   // For generators that learn from run to run: the family of problems under which what won is remembered (""
@@ -96,7 +96,7 @@ class ModelGenerator : public Generator {
   explicit ModelGenerator(ModelClient& model) : model_(&model) {}
   std::string name() const override { return model_->name(); }
   GeneratorTraits traits() const override { return {.paid = true, .prompted = true, .repairs = true}; }
-  Result<Generation> generate(const Plan& plan, const GenerationContext& context,
+  Result<Generation> generate(const Plan& plan, const AgentSetting& context,
                               const ReplyWatch& watch) override;
 
  private:

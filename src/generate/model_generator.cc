@@ -17,7 +17,7 @@ constexpr int kMostContinuations = 2, kMostShrinking = 2, kMostRepeats = 1;
 // One turn: the requests it takes to get one complete reply.
 class Turn {
  public:
-  Turn(ModelClient& model, const Plan& plan, const GenerationContext& context, const ReplyWatch& watch)
+  Turn(ModelClient& model, const Plan& plan, const AgentSetting& context, const ReplyWatch& watch)
       : model_(model), plan_(plan), context_(context), watch_(watch) {}
 
   Result<Generation> run() {
@@ -119,14 +119,14 @@ class Turn {
 
   ModelClient& model_;
   const Plan& plan_;
-  const GenerationContext& context_;
+  const AgentSetting& context_;
   const ReplyWatch& watch_;
   Generation generation_;
 };
 
 }  // namespace
 
-Result<Generation> ModelGenerator::generate(const Plan& plan, const GenerationContext& context,
+Result<Generation> ModelGenerator::generate(const Plan& plan, const AgentSetting& context,
                                             const ReplyWatch& watch) {
   return Turn(*model_, plan, context, watch).run();
 }

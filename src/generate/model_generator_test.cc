@@ -40,7 +40,7 @@ class ModelGeneratorTest : public testing::Test {
   ScratchTask scratch_;
   BoundTask bound_;
   Platform platform_;
-  GenerationContext context_;
+  AgentSetting context_;
   Plan plan_;
   std::optional<ScriptedModel> model_;
 };

@@ -74,7 +74,7 @@ std::string advice_text(const Advice& advice) {
                      single_line(advice.change, 1'200), advice.expected_gain);
 }
 
-PromptData system_data(const GenerationContext& context, const Blocks& block) {
+PromptData system_data(const AgentSetting& context, const Blocks& block) {
   const BoundTask& task = *context.task;
   const Platform& platform = *context.platform;
   std::string main_file = "kernel" + platform.files.front();
@@ -109,7 +109,7 @@ PromptData system_data(const GenerationContext& context, const Blocks& block) {
   return data;
 }
 
-PromptData turn_data(const Plan& plan, const GenerationContext& context, const Blocks& block, int shrink) {
+PromptData turn_data(const Plan& plan, const AgentSetting& context, const Blocks& block, int shrink) {
   PromptData data;
   auto& t = data.texts;
   const Attempt* last = plan.last;
@@ -162,7 +162,7 @@ const Attempt* base_of(const Plan& plan) {
   return has_program(plan.best) ? plan.best : nullptr;
 }
 
-Result<Prompt> make_prompt(const Plan& plan, const GenerationContext& context, int shrink) {
+Result<Prompt> make_prompt(const Plan& plan, const AgentSetting& context, int shrink) {
   KF_CHECK(context.task && context.platform && !context.platform->files.empty(),
            "a prompt needs a task and a platform");
   Blocks block(context.without, shrink);

@@ -122,7 +122,7 @@ class PromptTest : public testing::Test {
   Platform platform_;
   Machine machine_;
   Peaks peaks_;
-  GenerationContext context_;
+  AgentSetting context_;
   Attempt best_, last_;
   Plan plan_;
 };

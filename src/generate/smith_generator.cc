@@ -139,7 +139,7 @@ Result<Generation> SmithGenerator::next(const Plan& plan) {
   return none;
 }
 
-Result<Generation> SmithGenerator::generate(const Plan& plan, const GenerationContext&, const ReplyWatch&) {
+Result<Generation> SmithGenerator::generate(const Plan& plan, const AgentSetting&, const ReplyWatch&) {
   std::lock_guard lock(mutex_);
   KF_TRY(Generation generation, schedules_.empty() ? first() : next(plan));
   if (generation.program) schedules_[plan.attempt] = generation.schedule;

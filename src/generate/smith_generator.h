@@ -29,7 +29,7 @@ class SmithGenerator final : public Generator {
   void recall(const Attempt& attempt) override;
 
   // kExhausted when every neighbour was tried. An operator it cannot write is an Error with the remedy.
-  Result<Generation> generate(const Plan& plan, const GenerationContext& context,
+  Result<Generation> generate(const Plan& plan, const AgentSetting& context,
                               const ReplyWatch& watch) override;
 
  private:
