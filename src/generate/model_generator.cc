@@ -14,10 +14,10 @@ namespace {
 
 constexpr int kMostContinuations = 2, kMostShrinking = 2, kMostRepeats = 1;
 
-// One turn: the requests it takes to get one complete reply.
-class Turn {
+// The requests it takes to get one complete reply.
+class Conversation {
  public:
-  Turn(ModelClient& model, const Plan& plan, const AgentSetting& context, const ReplyWatch& watch)
+  Conversation(ModelClient& model, const Plan& plan, const AgentSetting& context, const ReplyWatch& watch)
       : model_(model), plan_(plan), context_(context), watch_(watch) {}
 
   Result<Generation> run() {
@@ -128,7 +128,7 @@ class Turn {
 
 Result<Generation> ModelGenerator::generate(const Plan& plan, const AgentSetting& context,
                                             const ReplyWatch& watch) {
-  return Turn(*model_, plan, context, watch).run();
+  return Conversation(*model_, plan, context, watch).run();
 }
 
 Result<void> check_blocks(const std::set<std::string>& without) {
