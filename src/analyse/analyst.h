@@ -38,6 +38,7 @@ struct AnalysisInput {
   std::optional<double> max_rel_error;  // worst error of the program, against setting->tolerance
   std::string tunables;                 // table of values tried and their times, may be empty
   int attempt = 0;                      // number of the attempt the advice is for (cassettes)
+  std::vector<std::string> possible;    // tags the generator can follow; empty: any
 };
 
 struct Analysis {

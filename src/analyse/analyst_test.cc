@@ -140,6 +140,17 @@ TEST_F(AnalystTest, AdviceThatWasNotFollowedIsGivenAgain) {
   EXPECT_THAT(first().evidence, Not(HasSubstr("helped never")));
 }
 
+// The agents work together: advice is of a kind that the generator can follow.
+TEST_F(AnalystTest, OnlyWhatTheGeneratorCanDoIsAdvised) {
+  stands("memory", 0.6);
+  ASSERT_EQ(first().tag, "streaming_stores");
+  input_.possible = {"tile", "streaming_stores"};
+  EXPECT_EQ(first().tag, "streaming_stores");
+  input_.possible = {"reorder", "pack"};
+  EXPECT_EQ(first().tag, "pack") << "a kind of the list, even where no rule speaks for it";
+  EXPECT_THAT(first().change, HasSubstr("\"pack\""));
+}
+
 TEST_F(AnalystTest, ALoopAtItsLimitIsNotTheBottleneck) {
   stands("memory", 0.6);
   fact("hot_loop_streaming_stores", 2);

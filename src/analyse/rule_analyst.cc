@@ -51,6 +51,10 @@ void weigh_with_history(Advice& advice, const std::vector<const Attempt*>& histo
                                    times_text(record.failed + record.helped), times_text(record.helped));
 }
 
+bool can_be_followed(const Advice& advice, const AnalysisInput& input) {
+  return input.possible.empty() || std::ranges::find(input.possible, advice.tag) != input.possible.end();
+}
+
 double promise(const Advice& advice) {
   return advice.confidence * std::log(std::max(1.001, advice.expected_gain));
 }
@@ -81,6 +85,15 @@ Advice nothing_known(const AnalysisInput& input) {
                   .expected_gain = 1.1,
                   .confidence = 0.1,
                   .tag = "algorithm"};
+  // A generator that says what it can do is at least told to do the most promising of it.
+  for (const std::string& tag : input.possible)
+    if (is_advice_tag(tag))
+      return Advice{.bottleneck = "not known",
+                    .evidence = "no rule that applies to the facts at hand can be followed",
+                    .change = fmt::format("Try the next change of kind \"{}\".", tag),
+                    .expected_gain = 1.05,
+                    .confidence = 0.1,
+                    .tag = tag};
   return Advice{.bottleneck = "not known",
                 .evidence = "no rule is left that applies to the facts at hand",
                 .change =
@@ -104,8 +117,12 @@ std::vector<Advice> rule_advice(const AnalysisInput& input) {
     weigh_with_history(advice, input.history);
   }
   std::ranges::stable_sort(all, std::greater(), promise);
-  std::ranges::stable_partition(all, [&](const Advice& advice) { return !failed_here(advice, input); });
-  if (all.empty() || failed_here(all.front(), input)) {
+  auto useful = [&](const Advice& advice) {
+    // A generator with moves of a kind left has not done all of it yet.
+    return can_be_followed(advice, input) && (!input.possible.empty() || !failed_here(advice, input));
+  };
+  std::ranges::stable_partition(all, useful);
+  if (all.empty() || !useful(all.front())) {
     all.insert(all.begin(), nothing_known(input));
     all.front().by = "rules";
   }

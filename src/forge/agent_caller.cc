@@ -36,6 +36,8 @@ Result<void> AgentCaller::advise(Attempt& attempt, Plan& plan, const Profile& pr
   input.profile = &profile;
   input.history = plan.history;
   input.attempt = attempt.number;
+  if (auto who = generators_.working(attempt.proposal.generator))
+    input.possible = generator(*who).kinds_of_change(*plan.last);
   if (plan.last->judgement) {
     input.max_rel_error = plan.last->judgement->max_rel_error;
     input.tunables = plan.last->judgement->tuning;

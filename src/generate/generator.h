@@ -79,6 +79,10 @@ class Generator {
   virtual Result<Generation> generate(const Plan& plan, const AgentSetting& context,
                                       const ReplyWatch& watch) = 0;
 
+  // The kinds of change (Advice::tag) it can still make to an attempt, most promising first, so that advice
+  // can be followed; empty: it does not say.
+  virtual std::vector<std::string> kinds_of_change(const Attempt& /*attempt*/) { return {}; }
+
   // For generators that learn from run to run: the family of problems under which what won is remembered (""
   // remembers nothing), and what won there before.
   virtual std::string family() const { return ""; }

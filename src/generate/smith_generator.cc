@@ -84,14 +84,33 @@ Result<Generation> SmithGenerator::first() {
                                                       : "first design, from caches and shapes");
 }
 
-// The most promising design one step from this one that was not tried.
-Result<std::optional<Generation>> SmithGenerator::neighbour_of(int parent, const Plan& plan) {
+Result<std::vector<smith::Move>*> SmithGenerator::neighbours_of(int parent) {
   auto known = neighbours_.find(parent);
   if (known == neighbours_.end()) {
     KF_TRY(smith::Design design, smith::design_from(problem_, schedules_.at(parent)));
     known = neighbours_.emplace(parent, smith::moves(problem_, design)).first;
   }
-  std::vector<smith::Move>& moves = known->second;
+  return &known->second;
+}
+
+std::vector<std::string> SmithGenerator::kinds_of_change(const Attempt& attempt) {
+  std::lock_guard lock(mutex_);
+  if (!schedules_.contains(attempt.number)) return {};
+  auto moves = neighbours_of(attempt.number);
+  if (!moves) return {};
+  std::vector<std::string> kinds;
+  for (const smith::Move& move : **moves) {
+    if (tried(move.schedule)) continue;
+    if (move.tag == "algorithm") return {move.tag};  // comes before every other kind
+    if (std::ranges::find(kinds, move.tag) == kinds.end()) kinds.push_back(move.tag);
+  }
+  return kinds;
+}
+
+// The most promising design one step from this one that was not tried.
+Result<std::optional<Generation>> SmithGenerator::neighbour_of(int parent, const Plan& plan) {
+  KF_TRY(auto* found, neighbours_of(parent));
+  std::vector<smith::Move>& moves = *found;
   std::string_view wanted = plan.advice ? std::string_view(plan.advice->tag) : "";
   // The advised kind first; within it, and else, in the order of promise.
   std::ranges::stable_partition(moves, [&](const smith::Move& move) { return move.tag == wanted; });

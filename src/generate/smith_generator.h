@@ -27,6 +27,7 @@ class SmithGenerator final : public Generator {
   std::string family() const override { return smith::family(problem_); }
   void start_from(std::string schedule) override { first_guess_ = std::move(schedule); }
   void recall(const Attempt& attempt) override;
+  std::vector<std::string> kinds_of_change(const Attempt& attempt) override;
 
   // kExhausted when every neighbour was tried. An operator it cannot write is an Error with the remedy.
   Result<Generation> generate(const Plan& plan, const AgentSetting& context,
@@ -35,6 +36,7 @@ class SmithGenerator final : public Generator {
  private:
   Result<Generation> first();
   Result<Generation> next(const Plan& plan);
+  Result<std::vector<smith::Move>*> neighbours_of(int parent);
   Result<std::optional<Generation>> neighbour_of(int parent, const Plan& plan);
   bool tried(std::string_view schedule) const;
 

@@ -93,6 +93,25 @@ TEST(SmithGenerator, SaysWhetherTheAdviceWasFollowed) {
   EXPECT_EQ(generator.generate(plan, {}, {})->followed_advice, std::nullopt);
 }
 
+TEST(SmithGenerator, AdviceOfAKindItNamesIsFollowed) {
+  const auto machine = describe_machine();
+  ASSERT_TRUE(machine);
+  SmithGenerator generator(problem(*machine));
+  ASSERT_TRUE(generator.generate({.attempt = 1}, {}, {}));
+  const Attempt made{.number = 1};
+  Plan plan{.pass = Pass::kOptimization, .attempt = 2, .best = &made, .last = &made};
+  for (int i = 0; i < 4; ++i, ++plan.attempt) {
+    const auto kinds = generator.kinds_of_change(made);
+    if (kinds.empty()) break;
+    plan.advice = Advice{.tag = kinds.back()};
+    const auto next = generator.generate(plan, {}, {});
+    ASSERT_TRUE(next && next->program);
+    EXPECT_EQ(next->followed_advice, true) << kinds.back() << ": " << next->change;
+  }
+  EXPECT_GT(plan.attempt, 2);
+  EXPECT_TRUE(generator.kinds_of_change({.number = 9}).empty()) << "not its own";
+}
+
 // Several lines of descent ask for a first program: each gets another one.
 TEST(SmithGenerator, EveryDraftIsAnotherDesign) {
   const auto machine = describe_machine();
