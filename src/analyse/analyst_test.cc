@@ -151,6 +151,15 @@ TEST_F(AnalystTest, OnlyWhatTheGeneratorCanDoIsAdvised) {
   EXPECT_THAT(first().change, HasSubstr("\"pack\""));
 }
 
+TEST_F(AnalystTest, AProgramThatOnlyLostItsRaceIsMadeFasterNotMended) {
+  stands("memory", 0.6);
+  judged(program_, Outcome::kSlower);
+  input_.possible = {"tile"};
+  EXPECT_EQ(first().tag, "tile");
+  judged(program_, Outcome::kWrongValue);
+  EXPECT_THAT(first().bottleneck, HasSubstr("not correct yet"));
+}
+
 TEST_F(AnalystTest, ALoopAtItsLimitIsNotTheBottleneck) {
   stands("memory", 0.6);
   fact("hot_loop_streaming_stores", 2);

@@ -109,7 +109,10 @@ struct Attempt {
   // What was or will be judged; null: no program came.
   const Candidate* program() const;
   std::string_view change() const;
-  bool failed() const { return judgement && judgement->outcome != Outcome::kPassed; }
+  // It does not work. One that only lost a race does.
+  bool failed() const {
+    return judgement && judgement->outcome != Outcome::kPassed && judgement->outcome != Outcome::kSlower;
+  }
   bool verified() const { return judgement && judgement->outcome == Outcome::kPassed; }
   bool better() const { return decision && decision->better; }
   bool accepted() const { return decision && decision->accepted; }

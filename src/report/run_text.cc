@@ -94,16 +94,15 @@ std::string attempt_line(const Attempt& a, const Paint& paint, std::size_t width
   static const AttemptJudgement kNotJudged;
   const AttemptJudgement& found = a.judgement ? *a.judgement : kNotJudged;
   std::string padded = fmt::format("{:<24}", shorten(outcome_text(a), 24));
-  bool lost = a.failed() && found.outcome != Outcome::kSlower;
   if (a.accepted()) padded = paint.good(padded);
-  if (lost) padded = paint.bad(padded);
+  if (a.failed()) padded = paint.bad(padded);
   std::string speed = found.speedup       ? interval_text(*found.speedup)
                       : found.time_ns     ? readable_time(*found.time_ns)
                       : found.modelled_ns ? "modelled " + readable_time(*found.modelled_ns)
                                           : "";
   std::string head = fmt::format("{:>4}  {:<12}  ", a.number, name_of(a.proposal.pass));
   std::size_t used = head.size() + 24 + 2 + 22 + 2;
-  std::string_view said = lost && !found.reason.empty() ? std::string_view(found.reason) : a.change();
+  std::string_view said = a.failed() && !found.reason.empty() ? std::string_view(found.reason) : a.change();
   std::size_t room = width > used + 20 ? width - used : 20;
   return fmt::format("{}{}  {:<22}  {}", head, padded, speed, shorten(first_line(said), room));
 }
