@@ -5,7 +5,7 @@
 namespace kforge {
 namespace {
 
-void fields(auto&& field, auto& o) {
+void option_fields(auto&& field, auto& o) {
   auto& s = o.session;
   field("task", s.task);
   field("platform", s.platform);
@@ -40,7 +40,7 @@ void fields(auto&& field, auto& o) {
   field("rounds", o.timing_rounds);
 }
 
-struct Writer {
+struct OptionWriter {
   OptionMap& map;
 
   template <class T>
@@ -59,7 +59,7 @@ struct Writer {
   void operator()(const char* key, const Budget& value) const { map[key] = to_text(value); }
 };
 
-struct Reader {
+struct OptionReader {
   const OptionMap& map;
   std::string& problem;
 
@@ -109,14 +109,14 @@ struct Reader {
 
 OptionMap to_options(const ForgeOptions& options) {
   OptionMap map;
-  fields(Writer{map}, options);
+  option_fields(OptionWriter{map}, options);
   return map;
 }
 
 Result<ForgeOptions> options_from(const OptionMap& map) {
   ForgeOptions options;
   std::string problem;
-  fields(Reader{map, problem}, options);
+  option_fields(OptionReader{map, problem}, options);
   if (!problem.empty()) return fail("the store's record of the options cannot be read: {}", problem);
   return options;
 }

@@ -10,11 +10,6 @@ using Lock = std::lock_guard<std::mutex>;
 
 constexpr int kSetting = -1;  // the "attempt" under which the setting is recorded
 
-std::optional<std::string_view> null_when_empty(std::string_view text) {
-  if (text.empty()) return std::nullopt;
-  return text;
-}
-
 }  // namespace
 
 Result<void> RunRecords::save_program(const Candidate& program) {
@@ -63,7 +58,7 @@ Result<void> RunRecords::save_generation(std::string_view run, const Attempt& at
   }
   KF_TRY(auto update,
          database_.prepare("UPDATE attempt SET generation = ?, candidate = ? WHERE run = ? AND number = ?"));
-  update.bind(to_document(stored)).bind(null_when_empty(hash));
+  update.bind(to_document(stored)).bind(null_if_empty(hash));
   return written(update.bind(run).bind(std::int64_t{attempt.number}).run());
 }
 
@@ -75,7 +70,7 @@ Result<void> RunRecords::save_judgement(std::string_view run, const Attempt& att
   KF_TRY(auto update,
          database_.prepare("UPDATE attempt SET judgement = ?, decision = ?, result = ?, clock = ? "
                            "WHERE run = ? AND number = ?"));
-  update.bind(to_document(stored)).bind(to_document(*attempt.decision)).bind(null_when_empty(found.result));
+  update.bind(to_document(stored)).bind(to_document(*attempt.decision)).bind(null_if_empty(found.result));
   KF_TRY_VOID(written(update.bind(found.clock).bind(run).bind(std::int64_t{attempt.number}).run()));
   if (!attempt.advice) return {};
   // What the advice promised is held against what was measured only where it was followed.

@@ -3,8 +3,11 @@
 #include "store/json_fields.h"
 
 namespace kforge {
+namespace {
 
 using Json = JsonReader::Json;
+
+}  // namespace
 
 std::string to_document(const OptionMap& options) {
   Json json = Json::object();

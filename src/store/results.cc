@@ -12,11 +12,6 @@ std::optional<double> optional_real(const Statement& row, int column) {
   return row.real(column);
 }
 
-std::optional<std::string_view> null_when_empty(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  return text;
-}
-
 std::vector<double> parse_samples(const std::string& text) {
   auto json = nlohmann::json::parse(text, nullptr, false);
   std::vector<double> samples;
@@ -34,7 +29,7 @@ Result<void> Store::save_result(const StoredResult& result) {
                           "INSERT INTO result(id, created_at, candidate, build, task, task_hash, shape_set, "
                           "platform, precision, outcome, gate, time_ns, speedup, against, machine, document) "
                           "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
-  insert.bind(result.id).bind(result.created_at).bind(null_when_empty(result.candidate)).bind(result.build);
+  insert.bind(result.id).bind(result.created_at).bind(null_if_empty(result.candidate)).bind(result.build);
   insert.bind(result.task)
       .bind(result.task_hash)
       .bind(result.shape_set)

@@ -10,11 +10,6 @@ namespace {
 
 using Lock = std::lock_guard<std::mutex>;
 
-std::optional<std::string_view> null_when_empty(std::string_view text) {
-  if (text.empty()) return std::nullopt;
-  return text;
-}
-
 constexpr const char* kRunColumns =
     "SELECT id, created_at, task, task_hash, shape_set, platform, precision, generator, analyst, strategy, "
     "options, "
@@ -78,7 +73,7 @@ Result<void> RunRecords::finish(const StoredRun& run) {
   update.bind(name_of(run.state))
       .bind(run.ended ? name_of(*run.ended) : "")
       .bind(best)
-      .bind(null_when_empty(run.result))
+      .bind(null_if_empty(run.result))
       .bind(run.speedup);
   return written(update.bind(run.against).bind(run.folder).bind(run.document).bind(run.id).run());
 }

@@ -16,6 +16,12 @@ struct sqlite3_stmt;
 
 namespace kforge {
 
+// Columns that are NULL where there is nothing to say.
+inline std::optional<std::string_view> null_if_empty(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
 class Statement {
  public:
   // Binds the next parameter, in the order of the question marks.
