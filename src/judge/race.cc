@@ -161,6 +161,26 @@ void Race::pause() {
   if (incumbent_) incumbent_->process.reset();
 }
 
+Result<Interval> race_once(Workspace& workspace, const Candidate& challenger, const Candidate& incumbent) {
+  GeometricMean ratios;
+  for (std::size_t i = 0; i < workspace.setup().cases.size(); ++i) {
+    const BoundTask& task = workspace.setup().bound(i);
+    Race race(workspace, i);
+    for (const Candidate* program : {&incumbent, &challenger}) {
+      KF_TRY(auto built, build_program(workspace, *program, task));
+      if (!built)
+        return fail("a program that was verified before does not compile any more: {}",
+                    reason_text(built.error()));
+      KF_TRY(RaceResult result, race.challenge(*built));
+      if (result.failure)
+        return fail("a program that was verified before fails in a race: {}", reason_text(*result.failure));
+      if (result.ratio) ratios.add(*result.ratio, task.shape_case.weight);
+      race.promote();
+    }
+  }
+  return ratios.get();
+}
+
 Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, std::size_t index) {
   constexpr int kRounds = 5;
   const BoundTask& task = workspace.setup().bound(index);

@@ -61,6 +61,10 @@ class Race {
   std::optional<Runner> incumbent_, challenger_;
 };
 
+// How many times faster one verified program is than another, over all shape cases, in processes of their
+// own.
+Result<Interval> race_once(Workspace& workspace, const Candidate& challenger, const Candidate& incumbent);
+
 // The baselines against each other: what the agents are told to beat. Fastest first.
 struct MeasuredBaseline {
   std::string name;
