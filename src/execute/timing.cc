@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <random>
 
 #include "base/clock.h"
 #include "machine/spin.h"
@@ -83,6 +85,21 @@ void grow_batch(TimedProgram& timed, std::size_t slots, double batch_ns) {
 
 }  // namespace
 
+std::vector<std::size_t> rounds_kept(const std::vector<TimedProgram>& programs) {
+  std::size_t rounds = programs.empty() ? 0 : programs[0].samples.size();
+  for (const TimedProgram& timed : programs)
+    if (!timed.failure) rounds = std::min(rounds, timed.samples.size());
+  std::vector<std::size_t> kept, all;
+  for (std::size_t r = 0; r < rounds; ++r) {
+    all.push_back(r);
+    if (std::ranges::none_of(programs, [r](const TimedProgram& t) {
+          return r < t.samples.size() && t.samples[r].disturbed();
+        }))
+      kept.push_back(r);
+  }
+  return kept.size() >= std::max<std::size_t>(6, rounds / 2) ? kept : all;
+}
+
 std::uint32_t slots_for(const BoundTask& task, double floor_ns, double batch_ns) {
   // Small slots cost nothing: all of them, also for a program that was slow when it was checked.
   constexpr std::size_t kSmall = 16 << 10;
@@ -99,21 +116,26 @@ Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs,
   RoundPlan plan = hooks.plan(-1);
   for (TimedProgram& timed : programs) choose_batch(task, inputs, timed, plan, options);
 
+  std::mt19937_64 random(options.order_seed ? options.order_seed : std::random_device{}());
+  std::vector<std::size_t> order(programs.size());
+  std::iota(order.begin(), order.end(), 0);
   auto start = Clock::now();
   int round = 0;
   while (round < options.max_rounds) {
     plan = hooks.plan(round);
     if (options.refill)
       for (std::uint32_t slot : plan.order) fill_inputs(task, inputs, plan.choices[slot], slot);
-    for (std::size_t k = 0; k < programs.size(); ++k) {
-      // Rotated, so that no program always follows the same one.
-      std::size_t which = (k + static_cast<std::size_t>(round)) % programs.size();
+    // Chance decides who comes first and who follows whom: whatever the noise is like, two programs that are
+    // the same are then as likely to look faster one way as the other, which the interval of their ratio
+    // rests on.
+    std::ranges::shuffle(order, random);
+    for (std::size_t which : order) {
       TimedProgram& timed = programs[which];
       if (timed.failure) continue;
       time_batch(task, timed, plan, timed.batch, options);
-      std::span<const std::uint32_t> order = plan.order;
+      std::span<const std::uint32_t> slots = plan.order;
       if (!timed.failure && hooks.after_batch)
-        hooks.after_batch({which, round, order.first(timed.batch), order.subspan(timed.batch), plan});
+        hooks.after_batch({which, round, slots.first(timed.batch), slots.subspan(timed.batch), plan});
     }
     for (TimedProgram& timed : programs) grow_batch(timed, plan.order.size(), options.batch_ns);
     ++round;

@@ -1,6 +1,6 @@
-// Interleaved timing: in every round each program runs one batch on the same fresh values, in rotated
-// order, after the cores were kept busy (and the caches evicted) for a moment. Raw samples only; verify/
-// judges them.
+// Interleaved timing: in every round each program runs one batch on the same fresh values, in an order drawn
+// for the round, after the cores were kept busy (and the caches evicted) for a moment. Raw samples only;
+// verify/ judges them.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ struct TimingOptions {
   int min_rounds = 7, max_rounds = 30;
   double seconds = 4;  // stop starting rounds after this long, once min_rounds are done
   std::chrono::milliseconds call_limit{60'000};
-  bool refill = true;  // new values in every slot before every round; false: the caller filled them
+  std::uint64_t order_seed = 0;  // of the order of programs in each round; 0: drawn
+  bool refill = true;            // new values in every slot before every round; false: the caller filled them
 };
 
 struct Sample {
@@ -40,7 +41,15 @@ struct Sample {
   double message_ns = 0;   // of parent_ns, taken off
   double delay_ns = 0;     // of parent_ns, waiting for a processor
   bool stolen = false;     // the hypervisor took time away meanwhile
+
+  // Something else had a processor that the program was ready to use.
+  bool disturbed() const { return stolen || delay_ns > 0.1 * parent_ns; }
 };
+
+struct TimedProgram;
+// The rounds in which nobody was disturbed, or all of them where that leaves fewer than half (and than six):
+// which rounds count must not depend on who was disturbed.
+std::vector<std::size_t> rounds_kept(const std::vector<TimedProgram>& programs);
 
 struct TimedProgram {
   ProgramProcess* process = nullptr;

@@ -10,8 +10,9 @@
 namespace kforge {
 namespace {
 
-constexpr int kLeastRounds = 3, kSureRounds = 5, kMostRounds = 15;
+constexpr int kLeastRounds = 3, kSureRounds = 8, kMostRounds = 15;
 constexpr double kSeconds = 2.5;
+constexpr double kEarly = 0.995;  // confidence that ends a race before its last round: it is asked after each
 constexpr double kFarSlower = 0.8;  // three rounds can all be disturbed: by this much they are not
 
 std::vector<double> times_of(const TimedProgram& timed) {
@@ -20,15 +21,16 @@ std::vector<double> times_of(const TimedProgram& timed) {
   return ns;
 }
 
-Interval ratio_of(const std::vector<TimedProgram>& timed) {
-  auto own = times_of(timed[0]), other = times_of(timed[1]);
-  std::size_t rounds = std::min(own.size(), other.size());
-  own.resize(rounds);
-  other.resize(rounds);
-  return paired_ratio(other, own);
+Interval ratio_of(const std::vector<TimedProgram>& timed, double confidence = 0.95) {
+  std::vector<double> own, other;
+  for (std::size_t round : rounds_kept(timed)) {
+    own.push_back(timed[0].samples[round].ns_per_call);
+    other.push_back(timed[1].samples[round].ns_per_call);
+  }
+  return paired_ratio(other, own, confidence);
 }
 
-// Far slower: three rounds are enough. Surely slower, surely faster, or surely the same: five.
+// Far slower: three rounds are enough. Surely slower, surely faster, or surely the same: eight.
 bool known(const std::vector<TimedProgram>& timed) {
   if (timed[0].failure) return true;
   if (timed.size() < 2) return timed[0].samples.size() >= kSureRounds;
@@ -36,7 +38,7 @@ bool known(const std::vector<TimedProgram>& timed) {
   if (ratio.hi < kFarSlower) return true;
   if (timed[0].samples.size() < kSureRounds) return false;
   if (ratio.hi < 0.97) return true;
-  return ratio.lo > 1.01 || ratio.hi < 1 || ratio.hi - ratio.lo < 0.01;
+  return ratio.hi < 1 || ratio.hi - ratio.lo < 0.01 || ratio_of(timed, kEarly).lo > 1;
 }
 
 RoundPlan fixed_plan(const std::vector<InputChoice>& choices) {
@@ -111,12 +113,29 @@ Result<RaceResult> Race::challenge(const Build& build) {
     if (!woken)
       return fail("the best program so far does not start any more: {}", reason_text(woken.error()));
   }
+  return time_both(kLeastRounds);
+}
+
+Result<RaceResult> Race::challenge_again() {
+  RaceResult result;
+  workspace_.progress().stage("racing again");
+  incumbent_->process.reset();
+  challenger_->process.reset();
+  KF_TRY(auto woken, start(*incumbent_, false));
+  if (!woken) return fail("the best program so far does not start any more: {}", reason_text(woken.error()));
+  KF_TRY(auto started, start(*challenger_, true));
+  if (!started) return result.failure = started.error(), result;
+  return time_both(kMostRounds);
+}
+
+Result<RaceResult> Race::time_both(int least_rounds) {
+  RaceResult result;
   std::vector<TimedProgram> timed;
   timed.push_back({.process = challenger_->process.get()});
   if (incumbent_) timed.push_back({.process = incumbent_->process.get()});
   TimingOptions timing = timing_options(workspace_.setup(), *context_);
   timing.refill = false;
-  timing.min_rounds = kLeastRounds;
+  timing.min_rounds = least_rounds;
   timing.max_rounds = kMostRounds;
   timing.seconds = kSeconds;
   TimingHooks hooks;

@@ -33,6 +33,10 @@ class Race {
   // Starts the program, looks at one result, and times it against the incumbent, for as short as it takes to
   // know.
   Result<RaceResult> challenge(const Build& build);
+  // Both again, in processes of their own that know nothing of the first race: where memory lies and which
+  // pages it has is drawn once per process, and makes the same program a few percent faster or slower for its
+  // whole life. REQUIRES: an incumbent, and a challenge that did not fail.
+  Result<RaceResult> challenge_again();
   // The last challenger becomes the incumbent.
   void promote();
   // Stops whatever runs, so that something else may be timed; the next challenge starts the incumbent again.
@@ -44,6 +48,7 @@ class Race {
     std::unique_ptr<ProgramProcess> process;
   };
   Result<void> open(double call_ns);
+  Result<RaceResult> time_both(int least_rounds);
   Step<bool> start(Runner& runner, bool look);
 
   Workspace& workspace_;

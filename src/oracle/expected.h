@@ -31,7 +31,14 @@ struct ExpectedOutput {
   std::vector<double> doubles;     // in addition, for float64 outputs only
   std::vector<std::int64_t> ints;  // everything that is not a float
   double rms = 0;                  // of the finite values
-  double yardstick_worst_abs = 0;  // largest |yardstick - truth| over the elements finite in both
+  double mean = 0, deviation = 0;  // of the finite values; 0 and rms where there are too few to tell
+  // Largest |yardstick - truth| over the elements finite in both, beyond what rounding to a narrow dtype
+  // costs.
+  double yardstick_worst_abs = 0;
+  // Products of exponentials (Softmax, Exp): small values are as good as large ones. Then the largest
+  // |yardstick - truth| / truth over the elements that are neither zero nor denormal; else nothing.
+  std::optional<double> yardstick_worst_rel;
+  bool long_sums = false;  // some value on the way is the sum of more than 65,536: the yardstick's error may be large
   std::optional<IndexSource> index_source;
 };
 

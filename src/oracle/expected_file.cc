@@ -6,7 +6,7 @@
 namespace kforge {
 namespace {
 
-constexpr std::string_view kMagic = "kforge expected outputs 1\n";
+constexpr std::string_view kMagic = "kforge expected outputs 2\n";
 
 class Writer {
  public:
@@ -61,7 +61,11 @@ void write_output(Writer& writer, const ExpectedOutput& output) {
   writer.put_list(output.doubles);
   writer.put_list(output.ints);
   writer.put(output.rms);
+  writer.put(output.mean);
+  writer.put(output.deviation);
   writer.put(output.yardstick_worst_abs);
+  writer.put(output.yardstick_worst_rel.value_or(-1));
+  writer.put(output.long_sums);
   writer.put(output.index_source.has_value());
   if (!output.index_source) return;
   writer.put_list(output.index_source->shape);
@@ -79,7 +83,13 @@ void read_output(Reader& reader, ExpectedOutput& output) {
   reader.get_list(output.doubles);
   reader.get_list(output.ints);
   reader.get(output.rms);
+  reader.get(output.mean);
+  reader.get(output.deviation);
   reader.get(output.yardstick_worst_abs);
+  double relative = -1;
+  reader.get(relative);
+  if (relative >= 0) output.yardstick_worst_rel = relative;
+  reader.get(output.long_sums);
   reader.get(has_source);
   if (!has_source) return;
   IndexSource& source = output.index_source.emplace();

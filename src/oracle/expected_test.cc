@@ -1,4 +1,5 @@
 #include "oracle/expected.h"
+#include "oracle/rounding.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -89,12 +90,42 @@ TEST(Expected, TheLastBitOfAFunctionIsNotHeldAgainstAProgram) {
   EXPECT_LT(y.yardstick_worst_abs, 300 * 0x1p-22);
 }
 
-TEST(Expected, ARoundedResultMayBeRoundedTheOtherWay) {
-  ScratchTask scratch(SHAPES("B = 4"), "g (bfloat16[B] x) => (bfloat16[B] y) { y = Cast <to = 16> (x) }");
+// What rounding costs is allowed at each element by itself; the yardstick's error is what was wrong before
+// it.
+TEST(Expected, RoundingToANarrowTypeIsNoErrorOfTheYardstick) {
+  ScratchTask scratch(
+      SHAPES("B = 400"),
+      "g (float[B] x) => (bfloat16[B] y) { e = Exp(x) s = Add(e, x) y = Cast <to = 16> (s) }");
   const ExpectedOutput y = compute(scratch.bind()).outputs.at(0);
-  const float largest = std::fabs(*std::max_element(
-      y.values.begin(), y.values.end(), [](float a, float b) { return std::fabs(a) < std::fabs(b); }));
-  EXPECT_EQ(y.yardstick_worst_abs, static_cast<double>(largest) / 256);  // though nothing was rounded here
+  EXPECT_LT(y.yardstick_worst_abs, 1e-5);
+}
+
+TEST(Expected, AllowanceForRounding) {
+  EXPECT_EQ(rounding_allowance(DType::kFloat32, 1.1), 0);
+  EXPECT_EQ(rounding_allowance(DType::kBFloat16, 1.1), 0x1p-8);         // half a unit
+  EXPECT_EQ(rounding_allowance(DType::kBFloat16, 1 + 0x1p-7), 0x1p-7);  // on the grid: a whole one
+  EXPECT_EQ(rounding_allowance(DType::kBFloat16, -300.5), 0x1p0);       // values of 256 to 512 lie 2 apart
+  EXPECT_EQ(rounding_allowance(DType::kFloat16, 1.0001), 0x1p-11);
+  EXPECT_EQ(rounding_allowance(DType::kFloat16, 1e-7), 0x1p-25);  // denormal
+}
+
+TEST(Expected, ExponentialsHaveARelativeError) {
+  ScratchTask scratch(
+      SHAPES("B = 8, N = 200") "[tensors.x]\nvalues = \"normal(0, 20)\"\n",
+      "g (float[B, N] x) => (float[B, N] p, float[B, N] t) { p = Softmax <axis = -1> (x) t = Tanh(x) }");
+  const Expected expected = compute(scratch.bind());
+  ASSERT_TRUE(expected.outputs.at(0).yardstick_worst_rel);
+  EXPECT_GT(*expected.outputs.at(0).yardstick_worst_rel, 0);
+  EXPECT_LT(*expected.outputs.at(0).yardstick_worst_rel, 1e-4);
+  EXPECT_FALSE(expected.outputs.at(1).yardstick_worst_rel);
+}
+
+TEST(Expected, ValuesThatHardlyVaryAreSeenToDoSo) {
+  ScratchTask scratch(SHAPES("B = 100, N = 300") "[tensors.x]\nvalues = \"uniform(0.999, 1.001)\"\n",
+                      "g (float[B, N] x) => (float[B, N] y) { y = Identity(x) }");
+  const ExpectedOutput y = compute(scratch.bind()).outputs.at(0);
+  EXPECT_NEAR(y.mean, 1, 1e-4);
+  EXPECT_NEAR(y.deviation, 0.002 / std::sqrt(12), 1e-5);
 }
 
 TEST(Expected, AYardstickThatOverflowsIsSeen) {

@@ -6,6 +6,7 @@
 #include <new>
 #include <set>
 
+#include "oracle/chain_sum.h"
 #include "oracle/nudge.h"
 #include "oracle/operator_table.h"
 
@@ -39,6 +40,20 @@ std::vector<std::vector<std::string>> last_reads(const Graph& graph) {
       if (needed.insert(name).second) last[i].push_back(name);
   }
   return last;
+}
+
+// Whether each result of an operator sums up more values than one chain has (oracle/chain_sum.h).
+template <class F>
+bool sums_long(const Call<F>& call, const Outputs<F>& results) {
+  static constexpr std::string_view kSums[] = {"BatchNormalization", "GlobalAveragePool",
+                                               "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"};
+  const std::string& op = call.node.op;
+  if (!op.starts_with("Reduce") && std::ranges::find(kSums, op) == std::end(kSums)) return false;
+  if (results.empty() || !call.has(0)) return false;
+  std::int64_t values = call.in(0).size(), sums = std::max<std::int64_t>(results[0].size(), 1);
+  if (op == "BatchNormalization" && call.int_attr("training_mode", 0) != 0)
+    sums = std::max<std::int64_t>(call.in(1).size(), 1);
+  return values / sums > chain_length(0);
 }
 
 template <class F>
@@ -75,8 +90,12 @@ class Interpreter : public Scope<F> {
       refuse("graph {} has {} inputs, but gets {}", body.name, body.inputs.size(), inputs.size());
     Interpreter inner(body, threads_, this);
     for (std::size_t i = 0; i < inputs.size(); ++i) inner.set(body.inputs[i].name, std::move(inputs[i]));
-    return inner.run();
+    std::vector<Tensor<F>> results = inner.run();
+    long_sums_ |= inner.long_sums_;
+    return results;
   }
+
+  bool long_sums() const { return long_sums_; }
 
  private:
   const Tensor<F>* find(const std::string& name) const {
@@ -97,6 +116,7 @@ class Interpreter : public Scope<F> {
         call.inputs.push_back(value);
       }
       Outputs<F> results = compute(call);
+      long_sums_ |= sums_long(call, results);
       if constexpr (std::is_same_v<F, float>)
         if (rounds_always(node))
           for (Tensor<F>& result : results) nudge(result, threads_);
@@ -126,26 +146,20 @@ class Interpreter : public Scope<F> {
   Interpreter* const around_;
   const int depth_;
   std::map<std::string, Tensor<F>> values_;
+  bool long_sums_ = false;
 };
 
 template <class F>
-std::vector<OracleTensor> interpret(const Graph& graph, std::span<const TensorView> inputs, int threads) {
+std::vector<OracleTensor> interpret(const Graph& graph, std::span<const TensorView> inputs, int threads,
+                                    bool* long_sums) {
   Interpreter<F> interpreter(graph, std::max(threads, 1), nullptr);
   for (const TensorView& view : inputs) {
     if (!view.data && element_count(view.shape) != 0) refuse("input {} has no data", view.name);
     interpreter.set(view.name, Tensor<F>::from_raw(view.dtype, view.shape, view.data, threads));
   }
   std::vector<OracleTensor> results;
-  for (Tensor<F>& tensor : interpreter.run()) {
-    if (std::is_same_v<F, float> &&
-        (tensor.dtype() == DType::kFloat16 || tensor.dtype() == DType::kBFloat16)) {
-      Tensor<F> rounded(tensor.dtype(), tensor.shape());
-      std::transform(tensor.floats().begin(), tensor.floats().end(), rounded.new_floats().begin(),
-                     [&](F value) { return round_to(tensor.dtype(), value); });
-      tensor = std::move(rounded);
-    }
-    results.push_back(std::move(tensor).release(threads));
-  }
+  for (Tensor<F>& tensor : interpreter.run()) results.push_back(std::move(tensor).release(threads));
+  if (long_sums) *long_sums = interpreter.long_sums();
   return results;
 }
 
@@ -161,14 +175,14 @@ void collect_missing(const Graph& graph, std::set<std::string>& missing) {
 }  // namespace
 
 Result<std::vector<OracleTensor>> run_oracle(const Graph& graph, std::span<const TensorView> inputs,
-                                             Precision precision, int threads) {
+                                             Precision precision, int threads, bool* long_sums) {
   try {
     for (const Value& input : graph.inputs)
       if (std::none_of(inputs.begin(), inputs.end(),
                        [&](const TensorView& view) { return view.name == input.name; }))
         return fail("the graph's input {} has no value", input.name);
-    return precision == Precision::kFp64 ? interpret<double>(graph, inputs, threads)
-                                         : interpret<float>(graph, inputs, threads);
+    return precision == Precision::kFp64 ? interpret<double>(graph, inputs, threads, long_sums)
+                                         : interpret<float>(graph, inputs, threads, long_sums);
   } catch (const Refusal& refusal) {
     return fail("{}", refusal.message);
   } catch (const std::bad_alloc&) {

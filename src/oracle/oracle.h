@@ -1,5 +1,6 @@
 // KForge's own interpreter of a Graph: the judge of every value. In fp64 it is the truth; the same code in
-// plain float, summed in order, is the yardstick for what a straightforward fp32 program reaches.
+// plain float, summed in order (long sums in chains), is the yardstick for what a straightforward fp32
+// program reaches.
 #pragma once
 
 #include <cstdint>
@@ -30,15 +31,15 @@ struct OracleTensor {
 
 enum class Precision : std::uint8_t {
   kFp64,  // float tensors held and computed as double
-  kFp32,  // held and computed as float, sums in index order; float16/bfloat16 outputs are rounded to their
-          // dtype
+  kFp32,  // held and computed as float, sums in index order
 };
 
 // `inputs` name every graph input, whose shapes may still be symbolic (they are taken from the tensors), and
 // may name initializers, whose value they then replace. Results are in the order of graph.outputs. An
 // operator that is not supported is an Error that names it ("operator Loop is not supported by the oracle").
+// `long_sums` (may be null): whether a result of some operator is the sum of more values than one chain has.
 Result<std::vector<OracleTensor>> run_oracle(const Graph& graph, std::span<const TensorView> inputs,
-                                             Precision precision, int threads);
+                                             Precision precision, int threads, bool* long_sums = nullptr);
 
 // True when every node of the graph has an implementation; else `missing` lists the operators.
 bool oracle_supports(const Graph& graph, std::vector<std::string>* missing);

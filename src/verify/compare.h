@@ -39,6 +39,11 @@ struct CompareOptions {
   PrecisionPolicy policy;
   bool exact = false;  // integer-valued inputs to an exact graph: equal bit for bit (-0 equals 0)
   int threads = 1;
+  // Inputs on which values vary as in use: errors are measured against how far values lie from their mean,
+  // and each value of a product of exponentials counts by itself. Not on constant or extreme inputs, where
+  // nothing varies.
+  bool ordinary = false;
+  bool no_outliers = false;      // among the inputs: long sums must then be good to KernelBench's criterion
   bool stop_when_wrong = false;  // enough to know that it is wrong: the figures are then of a part only
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/wide.h"
+#include "oracle/rounding.h"
 
 namespace kforge {
 namespace {
@@ -31,12 +32,16 @@ KF_INLINE double largest_of(const double (&lanes)[kLanes]) {
 KF_WIDE BlockGlance glance_at_block(const double* got, const double* want, const BlockBounds& bounds) {
   double max_abs[kLanes] = {}, max_rel[kLanes] = {}, error_sum[kLanes] = {}, truth_sum[kLanes] = {};
   double remarkable[kLanes] = {};  // 0 or 1
-  const double scale = bounds.scale, tolerance = bounds.tolerance, floor = bounds.floor;
+  const double scale = bounds.scale, tolerance = bounds.tolerance, floor = bounds.floor, mean = bounds.mean;
+  const double relative = bounds.relative > 0 ? bounds.relative : 1e300, rounding = bounds.rounding;
   const double ratio = bounds.worst_ratio < 1 ? bounds.worst_ratio : 1;
   for (int i = 0; i < kCompareBlock; i += kLanes) {
     for (int l = 0; l < kLanes; ++l) {
-      double w = want[i + l], error = std::fabs(got[i + l] - w), size = larger(std::fabs(w), scale);
-      double allowed = ratio * larger(tolerance * size, floor), close = 1e-4 + 1e-4 * std::fabs(w);
+      double w = want[i + l], error = std::fabs(got[i + l] - w), magnitude = std::fabs(w);
+      double size = larger(magnitude, bounds.size), far = larger(std::fabs(w - mean), scale);
+      double bound = larger(larger(tolerance * far, rounding * magnitude), floor);
+      double factor = w >= kLeastRelative ? relative * w : 1e300;
+      double allowed = ratio * (bound < factor ? bound : factor), close = 1e-4 + 1e-4 * magnitude;
       double least = allowed < close ? allowed : close;
       // Written so that NaN is remarkable: an infinity on either side makes the difference infinite or NaN.
       remarkable[l] = error <= least ? remarkable[l] : 1;
@@ -50,19 +55,19 @@ KF_WIDE BlockGlance glance_at_block(const double* got, const double* want, const
           largest_of(remarkable) == 0};
 }
 
-KF_WIDE double finite_square_sum(const float* values, std::int64_t count) {
+KF_WIDE double finite_square_sum(const float* values, std::int64_t count, double centre) {
   double sums[kLanes] = {};
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
     for (int l = 0; l < kLanes; ++l) {
       double value = static_cast<double>(values[i + l]);
-      sums[l] += std::fabs(value) <= 3.5e38 ? value * value : 0;
+      sums[l] += std::fabs(value) <= 3.5e38 ? (value - centre) * (value - centre) : 0;
     }
   }
   double sum = sum_of(sums);
   for (; i < count; ++i) {
     double value = static_cast<double>(values[i]);
-    if (std::isfinite(value)) sum += value * value;
+    if (std::isfinite(value)) sum += (value - centre) * (value - centre);
   }
   return sum;
 }

@@ -10,9 +10,13 @@ namespace kforge {
 constexpr int kCompareBlock = 256;
 
 struct BlockBounds {
-  double scale = 0;        // of the row; above 0
-  double tolerance = 0;    // of max(|want|, scale)
+  double mean = 0;         // of the tensor
+  double scale = 0;        // how far values of the row lie from their mean; above 0
+  double size = 0;         // how large values of the row are; above 0
+  double tolerance = 0;    // of max(|want - mean|, scale)
+  double rounding = 0;     // of |want|
   double floor = 0;        // the bound is never below it
+  double relative = 0;     // of a positive want, besides: above 0 where values are products of exponentials
   double worst_ratio = 0;  // largest error / bound seen so far; not above 1 matters
 };
 
@@ -26,8 +30,8 @@ struct BlockGlance {
 // Elements [0, kCompareBlock) of two arrays.
 BlockGlance glance_at_block(const double* got, const double* want, const BlockBounds& bounds);
 
-// Sum of squares of the finite elements.
-double finite_square_sum(const float* values, std::int64_t count);
+// Sum of the squares of what finite elements differ from `centre` by.
+double finite_square_sum(const float* values, std::int64_t count, double centre);
 
 void widen(const float* from, double* to, std::int64_t count);
 

@@ -64,6 +64,66 @@ TEST(Compare, TheYardsticksOwnErrorWidensTheBound) {
   EXPECT_TRUE(compare_output(expected, bytes_of(actual), fp32()).ok());
 }
 
+CompareOptions ordinary() { return {.policy = *policy_from_name("fp32"), .ordinary = true}; }
+
+// Nearly constant results: an error that is small beside the constant, and not beside what varies.
+TEST(Compare, ErrorsAreMeasuredAgainstWhatVaries) {
+  std::vector<float> values, coarse, last_bit;
+  for (int i = 0; i < 1000; ++i) {
+    values.push_back(1000 + static_cast<float>(i % 7) / 8);
+    coarse.push_back(values.back() + 2e-3f);
+    last_bit.push_back(std::nextafter(values.back(), 2000.0f));
+  }
+  ExpectedOutput expected = expected_of(values, {10, 100});
+  expected.mean = 1000.375, expected.deviation = 0.25;
+  EXPECT_FALSE(compare_output(expected, bytes_of(coarse), ordinary()).ok());
+  EXPECT_TRUE(compare_output(expected, bytes_of(coarse), fp32()).ok());  // constant or extreme inputs
+  EXPECT_TRUE(compare_output(expected, bytes_of(last_bit), ordinary()).ok());
+}
+
+TEST(Compare, SmallProbabilitiesMayNotBeLeftOut) {
+  std::vector<float> values(512, 1e-12f), flushed(512, 0.0f);
+  values[3] = flushed[3] = 1;
+  ExpectedOutput expected = expected_of(values, {1, 512});
+  expected.deviation = expected.rms;
+  EXPECT_TRUE(compare_output(expected, bytes_of(flushed), ordinary()).ok());
+  expected.yardstick_worst_rel = 1e-6;
+  Comparison found = compare_output(expected, bytes_of(flushed), ordinary());
+  EXPECT_EQ(found.wrong, 511);
+  std::vector<float> rounded = values;
+  for (float& v : rounded) v *= 1 + 1e-4f;
+  rounded[3] = 1;
+  EXPECT_TRUE(compare_output(expected, bytes_of(rounded), ordinary()).ok());
+}
+
+TEST(Compare, TheErrorOfALongSumWidensTheBoundOnlySoFar) {
+  ExpectedOutput expected = expected_of({5.25f}, {});
+  expected.deviation = expected.rms;
+  expected.yardstick_worst_abs = 0.3;
+  expected.long_sums = true;
+  CompareOptions own = ordinary();
+  own.no_outliers = true;
+  const std::vector<float> sampled{5.25f * (1 + 3e-4f)}, summed{5.25f * (1 + 5e-5f)};
+  EXPECT_FALSE(compare_output(expected, bytes_of(sampled), own).ok());
+  EXPECT_TRUE(compare_output(expected, bytes_of(summed), own).ok());
+}
+
+// A bound relative to the largest element would let small ones be anything.
+TEST(Compare, NarrowTypesAreAllowedTheirRoundingAtEachElement) {
+  std::vector<float> values;
+  std::vector<std::uint16_t> rounded, coarse;
+  for (int i = 0; i < 256; ++i) {
+    values.push_back(0.5f + static_cast<float>(i) * 0.37f);
+    rounded.push_back(bf16_from_float(values.back()));
+    coarse.push_back(bf16_from_float(values.back() * 1.02f));
+  }
+  ExpectedOutput expected = expected_of(values, {16, 16});
+  expected.dtype = DType::kBFloat16;
+  expected.mean = 47.6, expected.deviation = 27;
+  EXPECT_TRUE(compare_output(expected, bytes_of(rounded), ordinary()).ok());
+  EXPECT_GT(compare_output(expected, bytes_of(coarse), ordinary()).wrong, 200);
+}
+
 TEST(Compare, NonFiniteValuesMustStandWhereTheOracleHasThem) {
   auto expected = expected_of({kInf, -kInf, kNan, 1}, {4});
   EXPECT_TRUE(compare_output(expected, bytes_of(expected.values), fp32()).ok());

@@ -73,6 +73,9 @@ std::string comparison_evidence(const ExpectedOutput& expected, std::span<const 
   return evidence.dump();
 }
 
+// More than this is no loss of digits.
+static constexpr double kLongSumError = 0.1;
+
 std::string comparison_sentence(const ExpectedOutput& expected, const Comparison& found,
                                 std::string_view policy, std::string_view input_kind) {
   std::string sentence = fmt::format("{} of {} elements of {} are outside the {} policy on {} inputs",
@@ -84,6 +87,11 @@ std::string comparison_sentence(const ExpectedOutput& expected, const Comparison
     if (worst.bound > 0) sentence += fmt::format(" +- {:.2g}", worst.bound);
   }
   if (!found.pattern.empty()) sentence += "; " + found.pattern;
+  if (expected.long_sums && found.max_rel < kLongSumError)
+    sentence +=
+        "; the graph sums up more than 65,536 values: so many in one fp32 sum lose digits, take several "
+        "sums, "
+        "blocks, or double";
   return sentence;
 }
 

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "base/result.h"
+#include "verify/signed_rank.h"
 
 namespace kforge {
 
@@ -35,13 +36,16 @@ Interval median_interval(std::span<const double> values) {
   return {median(values), quantile(medians, 0.025), quantile(medians, 0.975)};
 }
 
-Interval paired_ratio(std::span<const double> numerator, std::span<const double> denominator) {
+Interval paired_ratio(std::span<const double> numerator, std::span<const double> denominator,
+                      double confidence) {
   KF_CHECK(numerator.size() == denominator.size(), "{} against {} samples", numerator.size(),
            denominator.size());
-  std::vector<double> ratios;
+  std::vector<double> logarithms;
   for (std::size_t i = 0; i < numerator.size(); ++i)
-    if (denominator[i] > 0) ratios.push_back(numerator[i] / denominator[i]);
-  return median_interval(ratios);
+    if (numerator[i] > 0 && denominator[i] > 0) logarithms.push_back(std::log(numerator[i] / denominator[i]));
+  if (logarithms.empty()) return {};
+  const Interval found = signed_rank_interval(logarithms, confidence);
+  return {std::exp(found.value), std::exp(found.lo), std::exp(found.hi)};
 }
 
 void GeometricMean::add(const Interval& part, double weight) {

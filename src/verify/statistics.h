@@ -6,16 +6,18 @@
 
 namespace kforge {
 
-// A value with its bootstrap 95 % interval.
+// A value with its 95 % interval.
 struct Interval {
   double value = 0, lo = 0, hi = 0;
 };
 
 double median(std::span<const double> values);              // 0 of nothing
 double quantile(std::span<const double> values, double q);  // linear between neighbours
-Interval median_interval(std::span<const double> values);
-// The median of numerator[i] / denominator[i]: pairs come from the same round. REQUIRES: same length.
-Interval paired_ratio(std::span<const double> numerator, std::span<const double> denominator);
+Interval median_interval(std::span<const double> values);   // by bootstrap
+// numerator[i] / denominator[i], pairs from the same round in an order drawn for it: a signed-rank interval
+// of the logarithms (signed_rank.h). REQUIRES: same length.
+Interval paired_ratio(std::span<const double> numerator, std::span<const double> denominator,
+                      double confidence = 0.95);
 
 // The weighted geometric mean of ratios or times over shape cases: a case driven to zero time cannot buy the
 // whole.

@@ -87,7 +87,6 @@ class TimedJudge {
   Result<void> judge_floor();
   Result<void> judge_suspicious();
   Result<double> measure_again(int samples, std::vector<Sample>& taken);
-  std::vector<std::size_t> rounds_kept() const;
 
   const JudgeContext& context_;
   const BoundTask& task_;

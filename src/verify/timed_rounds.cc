@@ -80,23 +80,10 @@ void TimedJudge::after_batch(const BatchView& batch) {
   }
 }
 
-// Rounds in which no program lost time to the hypervisor; all of them when that leaves too few.
-std::vector<std::size_t> TimedJudge::rounds_kept() const {
-  std::size_t rounds = timed_[0].samples.size();
-  std::vector<std::size_t> kept, all;
-  for (std::size_t r = 0; r < rounds; ++r) {
-    all.push_back(r);
-    bool stolen = std::ranges::any_of(
-        timed_, [r](const TimedProgram& t) { return r < t.samples.size() && t.samples[r].stolen; });
-    if (!stolen) kept.push_back(r);
-  }
-  return kept.size() >= std::max<std::size_t>(5, rounds / 2) ? kept : all;
-}
-
 // Enough is known when the interval against the quickest opponent is narrow, or the candidate is hopeless.
 bool TimedJudge::enough() {
   if (verdict_.failed() || timed_[0].failure) return true;
-  auto kept = rounds_kept();
+  auto kept = rounds_kept(timed_);
   auto own = pick(timed_[0].samples, kept);
   Interval narrowest = median_interval(own);
   double best = 0;
@@ -130,7 +117,7 @@ void TimedJudge::run_rounds() {
 }
 
 void TimedJudge::summarise() {
-  auto kept = rounds_kept();
+  auto kept = rounds_kept(timed_);
   findings_.dropped = findings_.rounds - static_cast<int>(kept.size());
   findings_.samples = pick(timed_[0].samples, kept);
   findings_.batch = timed_[0].batch;

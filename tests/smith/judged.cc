@@ -8,6 +8,10 @@
 namespace kforge {
 namespace {
 
+bool ordinary(InputKind kind) {
+  return kind == InputKind::kOwn || kind == InputKind::kNormal || kind == InputKind::kHeavyTail;
+}
+
 std::string judge(const BoundTask& task, const AnyCall& call, InputKind kind, std::uint64_t seed) {
   {
     auto expected = expected_outputs(task, kind, seed, 1, nullptr);
@@ -35,7 +39,8 @@ std::string judge(const BoundTask& task, const AnyCall& call, InputKind kind, st
                                  : argument.role == Role::kInout && argument.output == want.name;
         if (!is_this) continue;
         CompareOptions options{*policy_from_name("fp32"),
-                               kind == InputKind::kInteger && exact_on_integers(task), 1};
+                               kind == InputKind::kInteger && exact_on_integers(task), 1, ordinary(kind),
+                               ordinary(kind) && kind != InputKind::kHeavyTail};
         const Comparison c =
             compare_output(want, {static_cast<std::byte*>(pointers[i]), argument.bytes()}, options);
         if (!c.ok())

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "oracle/call.h"
+#include "oracle/chain_sum.h"
 #include "oracle/ops/operators.h"
 
 namespace kforge {
@@ -28,7 +29,7 @@ Tensor<F> negative_log_likelihood(const Call<F>& call, const Tensor<F>& log_prob
   const std::int64_t ignored = call.int_attr("ignore_index", 0);
 
   Tensor<F> losses(log_prob.dtype(), wanted);
-  F sum = 0, weight_sum = 0;
+  ChainSum<F> sum(labels.size()), weight_sum(labels.size());
   for (std::int64_t i = 0; i < labels.size(); ++i) {
     const std::int64_t label = labels.ints()[static_cast<std::size_t>(i)];
     if (ignores && label == ignored) continue;
@@ -37,11 +38,12 @@ Tensor<F> negative_log_likelihood(const Call<F>& call, const Tensor<F>& log_prob
     const std::int64_t at = (i / view.inner * view.length + label) * view.inner + i % view.inner;
     const F loss = -log_prob.floats()[static_cast<std::size_t>(at)] * weight;
     losses.new_floats()[static_cast<std::size_t>(i)] = loss;
-    sum += loss;
-    weight_sum += weight;
+    sum.add(loss);
+    weight_sum.add(weight);
   }
   if (reduction == "none") return losses;
-  return Tensor<F>(log_prob.dtype(), {}, std::vector<F>{reduction == "sum" ? sum : sum / weight_sum});
+  return Tensor<F>(log_prob.dtype(), {},
+                   std::vector<F>{reduction == "sum" ? sum.total() : sum.total() / weight_sum.total()});
 }
 
 }  // namespace

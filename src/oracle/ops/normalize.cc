@@ -1,6 +1,8 @@
-// Normalisations. Means and variances are taken in two passes over the elements, each summed in index order.
+// Normalisations. Means and variances are taken in two passes over the elements, each summed in index order,
+// in chains.
 #include <cmath>
 
+#include "oracle/chain_sum.h"
 #include "oracle/elementwise.h"
 #include "oracle/ops/operators.h"
 
@@ -16,17 +18,16 @@ struct Moments {
 template <class F>
 Moments<F> moments_of(const F* x, std::int64_t pieces, std::int64_t step, std::int64_t length) {
   const F count = static_cast<F>(pieces * length);
-  F sum = 0;
+  ChainSum<F> sum(pieces * length), squares(pieces * length);
   for (std::int64_t p = 0; p < pieces; ++p)
-    for (std::int64_t i = 0; i < length; ++i) sum += x[p * step + i];
-  const F mean = sum / count;
-  F squares = 0;
+    for (std::int64_t i = 0; i < length; ++i) sum.add(x[p * step + i]);
+  const F mean = sum.total() / count;
   for (std::int64_t p = 0; p < pieces; ++p)
     for (std::int64_t i = 0; i < length; ++i) {
       const F d = x[p * step + i] - mean;
-      squares += d * d;
+      squares.add(d * d);
     }
-  return {mean, squares / count};
+  return {mean, squares.total() / count};
 }
 
 template <class F>
@@ -171,9 +172,9 @@ KF_ORACLE_OPERATOR(RMSNormalization) {
   F* to = normal.new_floats().data();
   call.parallel(length == 0 ? 0 : x.size() / length, 4 * length, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t r = begin; r < end; ++r) {
-      F squares = 0;
-      for (std::int64_t i = 0; i < length; ++i) squares += from[r * length + i] * from[r * length + i];
-      const F size = std::sqrt(squares / static_cast<F>(length) + epsilon);
+      ChainSum<F> squares(length);
+      for (std::int64_t i = 0; i < length; ++i) squares.add(from[r * length + i] * from[r * length + i]);
+      const F size = std::sqrt(squares.total() / static_cast<F>(length) + epsilon);
       for (std::int64_t i = 0; i < length; ++i) to[r * length + i] = from[r * length + i] / size;
     }
   });
@@ -194,12 +195,12 @@ KF_ORACLE_OPERATOR(LpNormalization) {
   call.parallel(view.outer * view.inner, 4 * view.length, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t start = i / view.inner * view.length * view.inner + i % view.inner;
-      F norm = 0;
+      ChainSum<F> sum(view.length);
       for (std::int64_t k = 0; k < view.length; ++k) {
         const F value = from[start + k * view.inner];
-        norm += p == 1 ? std::fabs(value) : value * value;
+        sum.add(p == 1 ? std::fabs(value) : value * value);
       }
-      if (p == 2) norm = std::sqrt(norm);
+      const F norm = p == 2 ? std::sqrt(sum.total()) : sum.total();
       for (std::int64_t k = 0; k < view.length; ++k)
         to[start + k * view.inner] = from[start + k * view.inner] / norm;
     }

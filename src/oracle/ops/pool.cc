@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "oracle/call.h"
+#include "oracle/chain_sum.h"
 #include "oracle/strides.h"
 #include "oracle/window.h"
 
@@ -192,9 +193,9 @@ KF_ORACLE_OPERATOR(LpPool) {
 
 KF_ORACLE_OPERATOR(GlobalAveragePool) {
   return pool_planes(call, [](const F* x, std::int64_t n) {
-    F sum = 0;
-    for (std::int64_t i = 0; i < n; ++i) sum += x[i];
-    return sum / static_cast<F>(n);
+    ChainSum<F> sum(n);
+    for (std::int64_t i = 0; i < n; ++i) sum.add(x[i]);
+    return sum.total() / static_cast<F>(n);
   });
 }
 KF_ORACLE_OPERATOR(GlobalMaxPool) {
@@ -208,9 +209,9 @@ KF_ORACLE_OPERATOR(GlobalMaxPool) {
 KF_ORACLE_OPERATOR(GlobalLpPool) {
   const F p = static_cast<F>(call.int_attr("p", 2));
   return pool_planes(call, [=](const F* x, std::int64_t n) {
-    F sum = 0;
-    for (std::int64_t i = 0; i < n; ++i) sum += std::pow(std::fabs(x[i]), p);
-    return std::pow(sum, 1 / p);
+    ChainSum<F> sum(n);
+    for (std::int64_t i = 0; i < n; ++i) sum.add(std::pow(std::fabs(x[i]), p));
+    return std::pow(sum.total(), 1 / p);
   });
 }
 

@@ -1,7 +1,9 @@
-// Reductions over any set of axes. Every result has one state, which takes its elements in index order.
+// Reductions over any set of axes. Every result has one state, which takes its elements in index order; sums
+// are taken in chains (oracle/chain_sum.h).
 #include <cmath>
 #include <limits>
 
+#include "oracle/chain_sum.h"
 #include "oracle/elementwise.h"
 #include "oracle/ops/operators.h"
 
@@ -39,50 +41,70 @@ Reduction reduction_of(const Call<F>& call) {
 
 // to[o] = finish(state), state = init(o) stepped through the elements that belong to result o.
 // Neighbouring results are stepped together where the last axis is kept, so that memory is read in order.
-template <class F, class T, class Init, class Step, class Finish>
+// With `add`, which adds one state to another, the elements are taken in chains, each with a state of its
+// own.
+struct OneChain {};
+template <class F, class T, class Init, class Step, class Finish, class Add = OneChain>
 void reduce(const Call<F>& call, const Reduction& shape, const std::vector<T>& from, std::vector<T>& to,
-            const Init& init, const Step& step, const Finish& finish) {
+            const Init& init, const Step& step, const Finish& finish, const Add& add = {}) {
   const Walk<1> kept(shape.kept_dims, {shape.kept_strides}),
       reduced(shape.reduced_dims, {shape.reduced_strides});
   using State = decltype(init(0));
-  call.parallel(
-      static_cast<std::int64_t>(to.size()), 2 * shape.reduced_count,
-      [&](std::int64_t begin, std::int64_t end) {
-        std::vector<State> states;
-        kept.run(begin, end, [&](std::int64_t position, const auto& kept_offset, std::int64_t count) {
-          constexpr std::int64_t kTogether = 256;
-          const std::int64_t across = kept.inner(0);
-          for (std::int64_t first = 0; first < count; first += kTogether) {
-            const std::int64_t group = std::min(kTogether, count - first);
-            states.clear();
-            for (std::int64_t j = 0; j < group; ++j) states.push_back(init(position + first + j));
-            const T* base = from.data() + kept_offset[0] + first * across;
-            reduced.run(0, reduced.count(), [&](std::int64_t, const auto& offset, std::int64_t length) {
-              const T* row = base + offset[0];
-              const std::int64_t along = reduced.inner(0);
-              if (across == 1) {
-                for (std::int64_t k = 0; k < length; ++k)
-                  for (std::int64_t j = 0; j < group; ++j)
-                    step(states[static_cast<std::size_t>(j)], row[k * along + j]);
-              } else {
-                for (std::int64_t j = 0; j < group; ++j) {
-                  State state = states[static_cast<std::size_t>(j)];
-                  for (std::int64_t k = 0; k < length; ++k) step(state, row[j * across + k * along]);
-                  states[static_cast<std::size_t>(j)] = state;
-                }
-              }
-            });
-            for (std::int64_t j = 0; j < group; ++j)
-              to[static_cast<std::size_t>(position + first + j)] =
-                  finish(states[static_cast<std::size_t>(j)]);
-          }
-        });
-      });
+  constexpr bool kChains = !std::is_same_v<Add, OneChain>;
+  const std::int64_t chain =
+      kChains ? chain_length(reduced.count()) : std::max<std::int64_t>(reduced.count(), 1);
+  call.parallel(static_cast<std::int64_t>(to.size()), 2 * shape.reduced_count,
+                [&](std::int64_t begin, std::int64_t end) {
+                  std::vector<State> states, sums;
+                  kept.run(begin, end,
+                           [&](std::int64_t position, const auto& kept_offset, std::int64_t count) {
+                             constexpr std::int64_t kTogether = 256;
+                             const std::int64_t across = kept.inner(0);
+                             for (std::int64_t first = 0; first < count; first += kTogether) {
+                               const std::int64_t group = std::min(kTogether, count - first);
+                               const T* base = from.data() + kept_offset[0] + first * across;
+                               auto begin_chain = [&] {
+                                 states.clear();
+                                 for (std::int64_t j = 0; j < group; ++j)
+                                   states.push_back(init(position + first + j));
+                               };
+                               auto take = [&](std::int64_t, const auto& offset, std::int64_t length) {
+                                 const T* row = base + offset[0];
+                                 const std::int64_t along = reduced.inner(0);
+                                 if (across == 1) {
+                                   for (std::int64_t k = 0; k < length; ++k)
+                                     for (std::int64_t j = 0; j < group; ++j)
+                                       step(states[static_cast<std::size_t>(j)], row[k * along + j]);
+                                 } else {
+                                   for (std::int64_t j = 0; j < group; ++j) {
+                                     State state = states[static_cast<std::size_t>(j)];
+                                     for (std::int64_t k = 0; k < length; ++k)
+                                       step(state, row[j * across + k * along]);
+                                     states[static_cast<std::size_t>(j)] = state;
+                                   }
+                                 }
+                               };
+                               begin_chain();
+                               reduced.run(0, std::min(chain, reduced.count()), take);
+                               if constexpr (kChains)
+                                 for (std::int64_t at = chain; at < reduced.count(); at += chain) {
+                                   sums = states;
+                                   begin_chain();
+                                   reduced.run(at, std::min(at + chain, reduced.count()), take);
+                                   for (std::size_t j = 0; j < states.size(); ++j) add(states[j], sums[j]);
+                                 }
+                               for (std::int64_t j = 0; j < group; ++j)
+                                 to[static_cast<std::size_t>(position + first + j)] =
+                                     finish(states[static_cast<std::size_t>(j)]);
+                             }
+                           });
+                });
 }
 
-// A reduction whose state is one number. Integers are summed as unsigned ones, which wrap around.
-template <class F, class Step, class Finish>
-Outputs<F> simple(const Call<F>& call, F first, const Step& step, const Finish& finish) {
+// A reduction whose state is one number. Integers are summed as unsigned ones, which wrap around. With `add`
+// see above.
+template <class F, class Step, class Finish, class Add = OneChain>
+Outputs<F> simple(const Call<F>& call, F first, const Step& step, const Finish& finish, const Add& add = {}) {
   const Tensor<F>& x = call.in(0);
   const Reduction shape = reduction_of(call);
   if (shape.nothing) return {x};
@@ -91,7 +113,7 @@ Outputs<F> simple(const Call<F>& call, F first, const Step& step, const Finish& 
   if (x.has_floats()) {
     reduce(
         call, shape, x.floats(), y.new_floats(), [=](std::int64_t) { return first; }, step,
-        [&](F state) { return finish(state, count); });
+        [&](F state) { return finish(state, count); }, add);
     return {y};
   }
   const DType dtype = x.dtype();
@@ -154,21 +176,24 @@ Outputs<F> extreme(const Call<F>& call) {
 
 }  // namespace
 
-KF_ORACLE_OPERATOR(ReduceSum) { return simple(call, F(0), kAdd, kAsIs); }
+KF_ORACLE_OPERATOR(ReduceSum) { return simple(call, F(0), kAdd, kAsIs, kAdd); }
 KF_ORACLE_OPERATOR(ReduceMean) {
-  return simple(call, F(0), kAdd, [](auto sum, auto count) { return sum / count; });
+  return simple(
+      call, F(0), kAdd, [](auto sum, auto count) { return sum / count; }, kAdd);
 }
 KF_ORACLE_OPERATOR(ReduceProd) {
   return simple(
       call, F(1), [](auto& state, auto value) { state *= value; }, kAsIs);
 }
-KF_ORACLE_OPERATOR(ReduceL1) { return simple(call, F(0), kAddMagnitude, kAsIs); }
+KF_ORACLE_OPERATOR(ReduceL1) { return simple(call, F(0), kAddMagnitude, kAsIs, kAdd); }
 KF_ORACLE_OPERATOR(ReduceL2) {
-  return simple(call, F(0), kAddSquare, [](auto sum, auto) { return std::sqrt(sum); });
+  return simple(
+      call, F(0), kAddSquare, [](auto sum, auto) { return std::sqrt(sum); }, kAdd);
 }
-KF_ORACLE_OPERATOR(ReduceSumSquare) { return simple(call, F(0), kAddSquare, kAsIs); }
+KF_ORACLE_OPERATOR(ReduceSumSquare) { return simple(call, F(0), kAddSquare, kAsIs, kAdd); }
 KF_ORACLE_OPERATOR(ReduceLogSum) {
-  return simple(call, F(0), kAdd, [](auto sum, auto) { return std::log(sum); });
+  return simple(
+      call, F(0), kAdd, [](auto sum, auto) { return std::log(sum); }, kAdd);
 }
 KF_ORACLE_OPERATOR(ReduceMax) { return extreme<F, true>(call); }
 KF_ORACLE_OPERATOR(ReduceMin) { return extreme<F, false>(call); }
@@ -190,7 +215,8 @@ KF_ORACLE_OPERATOR(ReduceLogSumExp) {
         return State{std::isfinite(m) ? m : F(0), 0};
       },
       [](State& state, F value) { state.sum += std::exp(value - state.largest); },
-      [](const State& state) { return state.largest + std::log(state.sum); });
+      [](const State& state) { return state.largest + std::log(state.sum); },
+      [](State& state, const State& other) { state.sum += other.sum; });
   return {y};
 }
 

@@ -37,6 +37,22 @@ TEST(Reduce, TheYardstickSumsInIndexOrder) {
   EXPECT_THAT(run_values(columns, 0, Precision::kFp32), ElementsAre(big, big + 2));
 }
 
+// One chain of four million equal floats loses percents; sixteen chains lose far less. Short sums stay
+// one chain.
+TEST(Reduce, LongSumsOfTheYardstickAreTakenInChains) {
+  const std::int64_t n = 1 << 22;
+  const TestTensor x = floats({n}, std::vector<double>(static_cast<std::size_t>(n), 0.1f));
+  const double exact = static_cast<double>(0.1f) * static_cast<double>(n);
+  float chain = 0;
+  for (std::int64_t i = 0; i < n; ++i) chain += 0.1f;
+  const double lost = std::fabs(static_cast<double>(chain) - exact);
+  EXPECT_GT(lost, 0.01 * exact);
+  for (const char* op : {"ReduceSum", "ReduceL1"}) {
+    const auto sum = run_values({op, {x}, {}}, 0, Precision::kFp32);
+    EXPECT_NEAR(sum.at(0), exact, lost / 4) << op;
+  }
+}
+
 TEST(Reduce, AxesInTheMiddleAndSeveralAtOnce) {
   std::vector<double> values(24);
   for (std::size_t i = 0; i < 24; ++i) values[i] = static_cast<double>(i);

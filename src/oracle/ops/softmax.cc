@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "oracle/call.h"
+#include "oracle/chain_sum.h"
 
 namespace kforge {
 namespace {
@@ -29,21 +30,23 @@ F largest_of(const Column<F>& column) {
 template <class F>
 void softmax(const Column<F>& column) {
   const F largest = largest_of(column);
-  F sum = 0;
+  ChainSum<F> sum(column.length);
   for (std::int64_t k = 0; k < column.length; ++k) {
     const F e = std::exp(column.from[k * column.stride] - largest);
     column.to[k * column.stride] = e;
-    sum += e;
+    sum.add(e);
   }
-  for (std::int64_t k = 0; k < column.length; ++k) column.to[k * column.stride] /= sum;
+  const F total = sum.total();
+  for (std::int64_t k = 0; k < column.length; ++k) column.to[k * column.stride] /= total;
 }
 
 template <class F>
 void log_softmax(const Column<F>& column) {
   const F largest = largest_of(column);
-  F sum = 0;
-  for (std::int64_t k = 0; k < column.length; ++k) sum += std::exp(column.from[k * column.stride] - largest);
-  const F log_sum = std::log(sum);
+  ChainSum<F> sum(column.length);
+  for (std::int64_t k = 0; k < column.length; ++k)
+    sum.add(std::exp(column.from[k * column.stride] - largest));
+  const F log_sum = std::log(sum.total());
   for (std::int64_t k = 0; k < column.length; ++k)
     column.to[k * column.stride] = column.from[k * column.stride] - largest - log_sum;
 }

@@ -1,0 +1,158 @@
+// How often does a program that is no faster win? Races identical programs, and honest ones that are 5 % and
+// 10 % apart, the way a search does: a race, and for the winner a second one in fresh processes. Quiet, and
+// beside busy processes.
+//
+//   bench_false_gain [RACES] [BUSY...]      races of each kind (40), numbers of busy processes (0 2 4 8)
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "figures.h"
+#include "judge/program.h"
+#include "judge/race.h"
+#include "setting.h"
+
+namespace kforge::bench {
+namespace {
+
+// Processes that do nothing but compute, until it goes out of scope or this process ends.
+class BusyProcesses {
+ public:
+  explicit BusyProcesses(int count) {
+    for (int i = 0; i < count; ++i) {
+      const pid_t parent = ::getpid(), child = ::fork();
+      if (child > 0) children_.push_back(child);
+      if (child != 0) continue;
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (::getppid() != parent) ::_exit(0);
+      for (volatile unsigned long n = 0;; n = n + 1) {
+      }
+    }
+  }
+  ~BusyProcesses() {
+    for (pid_t child : children_) ::kill(child, SIGKILL), ::waitpid(child, nullptr, 0);
+  }
+  BusyProcesses(const BusyProcesses&) = delete;
+  BusyProcesses& operator=(const BusyProcesses&) = delete;
+
+ private:
+  std::vector<pid_t> children_;
+};
+
+// A known amount of work, and the task's own after it.
+std::string chain_kernel(long steps) {
+  return fmt::format(R"(#include "task.h"
+extern "C" void kernel(const float* x, float* y) {{
+#pragma omp parallel
+  {{
+    float chain = 1;
+    for (long i = 0; i < {}; ++i) asm volatile("mulss %0, %0" : "+x"(chain));
+#pragma omp for
+    for (long i = 0; i < task::B * task::D; ++i) y[i] = x[i] > 0 ? x[i] * chain : 0;
+  }}
+}}
+)",
+                     steps);
+}
+
+// Bound by memory.
+std::string relu_kernel(int version) {
+  return fmt::format(R"(// version {}
+#include "task.h"
+extern "C" void kernel(const float* x, float* y) {{
+#pragma omp parallel for simd
+  for (long i = 0; i < task::B * task::D; ++i) y[i] = x[i] > 0 ? x[i] : 0;
+}}
+)",
+                     version);
+}
+
+struct Kind {
+  std::string name, incumbent, challenger, shapes;
+  double truth = 1;  // how many times faster the challenger is
+};
+
+struct Tally {
+  int races = 0, won = 0, confirmed = 0;
+  double logarithms = 0;
+};
+
+Result<Build> built(Workspace& workspace, const std::string& source) {
+  const Candidate candidate{{{"kernel.cc", source}}, "bench"};
+  KF_TRY(auto build, build_program(workspace, candidate, workspace.setup().bound(0)));
+  if (!build) return fail("{}", reason_text(build.error()));
+  return std::move(*build);
+}
+
+Result<Tally> race(const Kind& kind, int races) {
+  SilentProgress progress;
+  JudgeOptions options;
+  options.task = "core/relu";
+  options.shape_set = kind.shapes;
+  options.baselines = {"none"};
+  KF_TRY(auto workspace, Workspace::open(options, progress));
+  KF_TRY(Build incumbent, built(*workspace, kind.incumbent));
+  KF_TRY(Build challenger, built(*workspace, kind.challenger));
+  Tally tally;
+  for (int i = 0; i < races; ++i) {
+    Race race(*workspace, 0);
+    KF_TRY(RaceResult first, race.challenge(incumbent));
+    if (first.failure) return fail("{}", reason_text(*first.failure));
+    race.promote();
+    KF_TRY(RaceResult second, race.challenge(challenger));
+    if (second.failure) return fail("{}", reason_text(*second.failure));
+    ++tally.races;
+    tally.logarithms += std::log(second.ratio->value);
+    if (second.ratio->lo <= 1) continue;
+    ++tally.won;
+    KF_TRY(RaceResult again, race.challenge_again());
+    if (again.failure) return fail("{}", reason_text(*again.failure));
+    tally.confirmed += again.ratio->lo > 1;
+  }
+  return tally;
+}
+
+Result<int> run(int races, const std::vector<int>& busy) {
+  use_bench_home();
+  constexpr long kSteps = 500'000;  // about a millisecond
+  const std::string same = chain_kernel(kSteps);
+  const std::vector<Kind> kinds = {
+      {"arithmetic, identical", same, "// the same\n" + same, "small", 1},
+      {"memory, identical", relu_kernel(1), relu_kernel(2), "bench", 1},
+      {"5 % faster", chain_kernel(kSteps * 105 / 100), same, "small", 1.05},
+      {"10 % faster", chain_kernel(kSteps * 110 / 100), same, "small", 1.10},
+  };
+  std::printf("%-24s %5s %6s %12s %12s %10s\n", "challenger", "busy", "races", "won a race", "and another",
+              "mean ratio");
+  for (const int count : busy) {
+    const BusyProcesses beside(count);
+    for (const Kind& kind : kinds) {
+      KF_TRY(Tally tally, race(kind, races));
+      const double share = 100.0 / tally.races;
+      std::printf("%-24s %5d %6d %10.1f %% %10.1f %% %9.3fx\n", kind.name.c_str(), count, tally.races,
+                  share * tally.won, share * tally.confirmed, std::exp(tally.logarithms / tally.races));
+      std::fflush(stdout);
+    }
+  }
+  std::printf(
+      "targets: identical ones at most 2.5 %%; 10 %% faster ones at least 80 %% where nothing is busy\n");
+  return 0;
+}
+
+}  // namespace
+}  // namespace kforge::bench
+
+int main(int argc, char** argv) {
+  std::vector<int> numbers;
+  for (int i = 1; i < argc; ++i) numbers.push_back(std::atoi(argv[i]));
+  const int races = numbers.empty() ? 40 : numbers[0];
+  std::vector<int> busy(numbers.size() > 1 ? numbers.begin() + 1 : numbers.end(), numbers.end());
+  if (busy.empty()) busy = {0, 2, 4, 8};
+  auto done = kforge::bench::run(races, busy);
+  if (!done) std::fprintf(stderr, "%s\n", done.error().text().c_str());
+  return done ? 0 : 1;
+}
