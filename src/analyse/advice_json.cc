@@ -136,15 +136,4 @@ std::expected<Advice, std::string> advice_from_reply(std::string_view reply) {
   return advice;
 }
 
-std::string to_json(const Advice& advice) {
-  nlohmann::ordered_json object = {{"bottleneck", advice.bottleneck},
-                                   {"evidence", advice.evidence},
-                                   {"change", advice.change},
-                                   {"expected_gain", advice.expected_gain},
-                                   {"confidence", advice.confidence},
-                                   {"tag", advice.tag},
-                                   {"by", advice.by}};
-  return object.dump(2, ' ', false, json::error_handler_t::replace);
-}
-
 }  // namespace kforge

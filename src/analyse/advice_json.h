@@ -5,15 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "generate/plan.h"
+#include "generate/attempt.h"
 
 namespace kforge {
 
 // The advice, or what is wrong with the reply, in words for the model. Prose around the object is forgiven;
 // several objects, missing keys, gains below 1 and tags that do not exist are not.
 std::expected<Advice, std::string> advice_from_reply(std::string_view reply);
-
-// {"bottleneck": ...} with every field, for --json and the store.
-std::string to_json(const Advice& advice);
 
 }  // namespace kforge

@@ -31,13 +31,14 @@ bool is_advice_tag(std::string_view tag);
 
 // All that is known of the program; nothing here is required (a profile made elsewhere comes alone).
 struct AnalysisInput {
-  const GenerationContext* setting = nullptr;  // task, platform, machine, peaks, baselines, policy
-  const Attempt* program = nullptr;            // the program analysed, with its verdict
+  const AgentSetting* setting = nullptr;  // task, platform, machine, peaks, baselines, policy
+  const Attempt* program = nullptr;       // the program analysed, with its verdict
   const Profile* profile = nullptr;
   std::vector<const Attempt*> history;  // all, oldest first: advice with the gain that was measured
   std::optional<double> max_rel_error;  // worst error of the program, against setting->tolerance
   std::string tunables;                 // table of values tried and their times, may be empty
   int attempt = 0;                      // number of the attempt the advice is for (cassettes)
+  std::vector<std::string> possible;    // tags the generator can follow; empty: any
 };
 
 struct Analysis {

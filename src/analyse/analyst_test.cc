@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analyse/advice_json.h"
+#include "generate/sample_attempt.h"
 #include "llm/scripted_model.h"
 #include "profile/profile_candidate.h"
 #include "task/scratch_task.h"
@@ -29,10 +30,9 @@ class AnalystTest : public testing::Test {
     setting_.task = &bound_;
     setting_.machine = &machine_;
     setting_.threads = 2;
-    program_.outcome = "passed";
     program_.number = 4;
-    program_.time_ns = 2e6;
-    program_.program.files = {{"kernel.cc", "extern \"C\" void kernel() {\n#pragma omp parallel for\n}\n"}};
+    judged(program_, Outcome::kPassed).time_ns = 2e6;
+    set_source(program_, "extern \"C\" void kernel() {\n#pragma omp parallel for\n}\n");
     input_.setting = &setting_;
     input_.program = &program_;
     input_.profile = &profile_;
@@ -54,7 +54,7 @@ class AnalystTest : public testing::Test {
   ScratchTask scratch_;
   BoundTask bound_;
   Machine machine_;
-  GenerationContext setting_;
+  AgentSetting setting_;
   Attempt program_;
   Profile profile_;
   AnalysisInput input_;
@@ -78,7 +78,7 @@ TEST_F(AnalystTest, MemoryBoundWithOrdinaryStores) {
 
 TEST_F(AnalystTest, OneThreadOfTwo) {
   stands("memory", 0.3);
-  program_.program.files[0].content = "void kernel() {}";
+  program_.generation->program->files[0].content = "void kernel() {}";
   fact("thread_use", 0.5);
   Advice advice = first();
   EXPECT_EQ(advice.tag, "parallelize");
@@ -107,7 +107,7 @@ TEST_F(AnalystTest, WaitingInOneRegionThatWaitsOnceIsNotToBeJoined) {
   fact("thread_use", 0.9);
   fact("samples_openmp", 46);
   EXPECT_FALSE(gives("overhead"));
-  program_.program.files[0].content += "#pragma omp parallel for\n";
+  program_.generation->program->files[0].content += "#pragma omp parallel for\n";
   EXPECT_TRUE(gives("overhead"));
 }
 
@@ -115,15 +115,49 @@ TEST_F(AnalystTest, AdviceThatFailedOnThisProgramIsNotGivenAgain) {
   stands("memory", 0.6);
   ASSERT_EQ(first().tag, "streaming_stores");
   Attempt tried;
-  tried.number = 5, tried.parent = program_.number;
-  tried.outcome = "passed";
-  tried.advice = first();
-  tried.gain = 1.4;  // faster by the median, but not by the interval: it was not kept
+  tried.number = 5, tried.proposal.parent = program_.number;
+  set_advice(tried, first());
+  judged(tried, Outcome::kPassed);
+  set_gain(tried, 1.4, 0.9, 1.9);  // faster by the median, but not by the interval: it was not kept
   input_.history = {&program_, &tried};
   EXPECT_NE(first().tag, "streaming_stores");
-  tried.parent = 2;  // on another program: it counts, but does not forbid
+  tried.proposal.parent = 2;  // on another program: it counts, but does not forbid
   EXPECT_EQ(first().tag, "streaming_stores");
   EXPECT_THAT(first().evidence, HasSubstr("tried once and helped never"));
+}
+
+// What another change brought or broke says nothing about the advice.
+TEST_F(AnalystTest, AdviceThatWasNotFollowedIsGivenAgain) {
+  stands("memory", 0.6);
+  ASSERT_EQ(first().tag, "streaming_stores");
+  Attempt other;
+  other.number = 5, other.proposal.parent = program_.number;
+  set_advice(other, first(), false);
+  judged(other, Outcome::kPassed);
+  set_gain(other, 0.9, 0.85, 0.95);
+  input_.history = {&program_, &other};
+  EXPECT_EQ(first().tag, "streaming_stores");
+  EXPECT_THAT(first().evidence, Not(HasSubstr("helped never")));
+}
+
+// The agents work together: advice is of a kind that the generator can follow.
+TEST_F(AnalystTest, OnlyWhatTheGeneratorCanDoIsAdvised) {
+  stands("memory", 0.6);
+  ASSERT_EQ(first().tag, "streaming_stores");
+  input_.possible = {"tile", "streaming_stores"};
+  EXPECT_EQ(first().tag, "streaming_stores");
+  input_.possible = {"reorder", "pack"};
+  EXPECT_EQ(first().tag, "pack") << "a kind of the list, even where no rule speaks for it";
+  EXPECT_THAT(first().change, HasSubstr("\"pack\""));
+}
+
+TEST_F(AnalystTest, AProgramThatOnlyLostItsRaceIsMadeFasterNotMended) {
+  stands("memory", 0.6);
+  judged(program_, Outcome::kSlower);
+  input_.possible = {"tile"};
+  EXPECT_EQ(first().tag, "tile");
+  judged(program_, Outcome::kWrongValue);
+  EXPECT_THAT(first().bottleneck, HasSubstr("not correct yet"));
 }
 
 TEST_F(AnalystTest, ALoopAtItsLimitIsNotTheBottleneck) {
@@ -170,7 +204,7 @@ TEST_F(AnalystTest, LatencySpillsGathersDivisionsOverhead) {
 
 TEST_F(AnalystTest, FalseSharingIsSeenInTheSource) {
   stands("memory", 0.3);
-  program_.program.files[0].content = "sums[omp_get_thread_num()] += x;";
+  program_.generation->program->files[0].content = "sums[omp_get_thread_num()] += x;";
   bool seen = false;
   for (const Advice& advice : rule_advice(input_)) seen |= advice.bottleneck == "false sharing";
   EXPECT_TRUE(seen);
@@ -188,12 +222,11 @@ TEST_F(AnalystTest, WhatBroughtNothingIsNotAdvisedFirstAgain) {
   fact("thread_use", 0.5);
   std::string tag = first().tag;
   Attempt tried;
-  tried.outcome = "passed";
-  tried.advice = first();
-  tried.gain = 1.0;
+  set_advice(tried, first());
+  judged(tried, Outcome::kPassed);
+  set_gain(tried, 1, 0.9, 1.1);
   Attempt broken = tried;
-  broken.outcome = "wrong_value";
-  broken.gain.reset();
+  judged(broken, Outcome::kWrongValue).over_rival.reset();
   input_.history = {&tried, &broken};
   EXPECT_NE(first().tag, tag);
 }
@@ -237,10 +270,10 @@ TEST_F(ProductTest, ARegisterTileIsNotRecommendedToWhoHasOne) {
 TEST_F(ProductTest, OneLoopIsFusedAlready) {
   stands("memory", 0.3);
   EXPECT_FALSE(gives("fuse"));
-  program_.program.files[0].content += "#pragma omp parallel for\n";
+  program_.generation->program->files[0].content += "#pragma omp parallel for\n";
   bound_.cost.unfused_bytes = 4 * bound_.cost.compulsory_bytes;
   EXPECT_TRUE(gives("fuse"));
-  program_.program.files[0].content = "#pragma omp parallel\n#pragma omp for\n";
+  program_.generation->program->files[0].content = "#pragma omp parallel\n#pragma omp for\n";
   EXPECT_FALSE(gives("fuse"));
 }
 
@@ -252,7 +285,7 @@ TEST_F(ProductTest, PrecisionHeadRoomUnderThePolicyOnly) {
   EXPECT_TRUE(gives("precision"));
   machine_.features.insert("amx");
   EXPECT_EQ(first().tag, "precision");
-  program_.program.files[0].content += "_tile_dpbf16ps";
+  program_.generation->program->files[0].content += "_tile_dpbf16ps";
   EXPECT_FALSE(gives("precision"));
 }
 
@@ -388,12 +421,17 @@ TEST_F(ModelAnalystTest, OneReaskThenTheRules) {
 TEST_F(ModelAnalystTest, PromisedAgainstMeasuredIsShown) {
   Attempt tried;
   tried.number = 2;
-  tried.outcome = "passed";
-  tried.advice = Advice{.change = "unroll by 4", .expected_gain = 1.5, .tag = "unroll"};
-  tried.gain = 0.98;
-  input_.history = {&tried};
+  set_advice(tried, Advice{.change = "unroll by 4", .expected_gain = 1.5, .tag = "unroll"});
+  judged(tried, Outcome::kPassed);
+  set_gain(tried, 0.98, 0.9, 1.02);
+  Attempt other = tried;
+  other.number = 3;
+  other.generation->followed_advice = false;
+  input_.history = {&tried, &other};
   run({ScriptedModel::says(kGood)});
   EXPECT_THAT(model_->requests[0].messages[0].text, HasSubstr("| 2 | unroll | unroll by 4 | 1.5x | 0.98x |"));
+  EXPECT_THAT(model_->requests[0].messages[0].text,
+              HasSubstr("| 3 | unroll | unroll by 4 | 1.5x | not followed |"));
 }
 
 TEST_F(ModelAnalystTest, WithoutProfile) {

@@ -22,7 +22,7 @@ PromptData system_data(const AnalysisInput& input) {
   PromptData data;
   auto& t = data.texts;
   t["tags"] = fmt::format("`{}`", fmt::join(kAdviceTags, "`, `"));
-  const GenerationContext* setting = input.setting;
+  const AgentSetting* setting = input.setting;
   if (!setting) return data;
   auto with = [&](const char* block) { return !setting->without.contains(block); };
   if (setting->platform && with("notes"))
@@ -50,9 +50,10 @@ std::string advice_record(const std::vector<const Attempt*>& history) {
   std::string rows;
   for (const Attempt* attempt : history) {
     if (!attempt || !attempt->advice) continue;
-    std::string measured = attempt->gain ? fmt::format("{:.3g}x", *attempt->gain)
-                           : attempt->outcome == "passed" || attempt->outcome.empty() ? "not measured"
-                                                                                      : attempt->outcome;
+    std::string measured = !attempt->followed_advice() ? "not followed"
+                           : attempt->gain()           ? fmt::format("{:.3g}x", attempt->gain()->value)
+                           : attempt->failed()         ? std::string(name_of(attempt->judgement->outcome))
+                                                       : "not measured";
     rows += fmt::format("| {} | {} | {} | {:.3g}x | {} |\n", attempt->number, attempt->advice->tag,
                         cell(attempt->advice->change, 160), attempt->advice->expected_gain, measured);
   }
@@ -61,10 +62,12 @@ std::string advice_record(const std::vector<const Attempt*>& history) {
 }
 
 std::string result_text(const Attempt& program) {
-  std::string text = program.outcome.empty() ? "not judged" : program.outcome;
-  if (program.time_ns) text += ", " + time_text(*program.time_ns);
-  if (program.modelled_ns) text += ", modelled " + time_text(*program.modelled_ns);
-  if (program.speedup) text += fmt::format(", {:.3g}x the fastest baseline", *program.speedup);
+  if (!program.judgement) return "not judged";
+  const AttemptJudgement& judged = *program.judgement;
+  std::string text(name_of(judged.outcome));
+  if (judged.time_ns) text += ", " + time_text(*judged.time_ns);
+  if (judged.modelled_ns) text += ", modelled " + time_text(*judged.modelled_ns);
+  if (judged.speedup) text += fmt::format(", {:.3g}x the fastest baseline", judged.speedup->value);
   return text;
 }
 
@@ -75,7 +78,7 @@ PromptData turn_data(const AnalysisInput& input, bool images) {
   if (input.program) {
     t["number"] = std::to_string(input.program->number);
     t["result"] = result_text(*input.program);
-    t["program"] = program_text(input.program->program);
+    t["program"] = input.program->program() ? program_text(*input.program->program()) : "";
   }
   t["tunables"] = input.tunables.empty() ? "" : fenced(shorten(input.tunables, 3'000));
   bool shown = input.profile && !(input.setting && input.setting->without.contains("profile"));

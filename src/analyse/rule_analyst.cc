@@ -12,7 +12,8 @@ namespace {
 
 constexpr double kRealGain = 1.02;  // below this a change brought nothing
 
-// What was measured after earlier advice with this tag.
+// What was measured where earlier advice with this tag was followed: a gain or a failure of another change is
+// not its own.
 struct Record {
   int helped = 0, failed = 0;
 };
@@ -20,11 +21,10 @@ struct Record {
 Record record_of(std::string_view tag, const std::vector<const Attempt*>& history) {
   Record record;
   for (const Attempt* attempt : history) {
-    if (!attempt || !attempt->advice || attempt->advice->tag != tag) continue;
-    bool broke = !attempt->outcome.empty() && attempt->outcome != "passed";
-    if (attempt->accepted && attempt->gain && *attempt->gain >= kRealGain)
+    if (!attempt || !attempt->followed_advice() || attempt->advice->tag != tag) continue;
+    if (attempt->accepted() && attempt->gain() && attempt->gain()->value >= kRealGain)
       ++record.helped;
-    else if (attempt->gain || broke)
+    else if (attempt->gain() || attempt->failed())
       ++record.failed;
   }
   return record;
@@ -38,8 +38,8 @@ std::string times_text(int times) {
 bool failed_here(const Advice& advice, const AnalysisInput& input) {
   if (!input.program) return false;
   return std::ranges::any_of(input.history, [&](const Attempt* attempt) {
-    return attempt && attempt->advice && attempt->advice->tag == advice.tag &&
-           attempt->parent == input.program->number && !attempt->accepted && !attempt->outcome.empty();
+    return attempt && attempt->followed_advice() && attempt->advice->tag == advice.tag &&
+           attempt->proposal.parent == input.program->number && !attempt->accepted() && attempt->judgement;
   });
 }
 
@@ -49,6 +49,10 @@ void weigh_with_history(Advice& advice, const std::vector<const Attempt*>& histo
   if (record.failed > 0)
     advice.evidence += fmt::format("; advice of this kind was tried {} and helped {}",
                                    times_text(record.failed + record.helped), times_text(record.helped));
+}
+
+bool can_be_followed(const Advice& advice, const AnalysisInput& input) {
+  return input.possible.empty() || std::ranges::find(input.possible, advice.tag) != input.possible.end();
 }
 
 double promise(const Advice& advice) {
@@ -62,10 +66,9 @@ bool loop_at_its_limit(const Known& known) {
 }
 
 Advice nothing_known(const AnalysisInput& input) {
-  bool failed = input.program && !input.program->outcome.empty() && input.program->outcome != "passed";
-  if (failed)
+  if (input.program && input.program->failed())
     return Advice{.bottleneck = "the program is not correct yet",
-                  .evidence = "outcome " + input.program->outcome,
+                  .evidence = fmt::format("outcome {}", name_of(input.program->judgement->outcome)),
                   .change = "Make it correct first.",
                   .expected_gain = 1.1,
                   .confidence = 0.1,
@@ -82,6 +85,15 @@ Advice nothing_known(const AnalysisInput& input) {
                   .expected_gain = 1.1,
                   .confidence = 0.1,
                   .tag = "algorithm"};
+  // A generator that says what it can do is at least told to do the most promising of it.
+  for (const std::string& tag : input.possible)
+    if (is_advice_tag(tag))
+      return Advice{.bottleneck = "not known",
+                    .evidence = "no rule that applies to the facts at hand can be followed",
+                    .change = fmt::format("Try the next change of kind \"{}\".", tag),
+                    .expected_gain = 1.05,
+                    .confidence = 0.1,
+                    .tag = tag};
   return Advice{.bottleneck = "not known",
                 .evidence = "no rule is left that applies to the facts at hand",
                 .change =
@@ -105,8 +117,12 @@ std::vector<Advice> rule_advice(const AnalysisInput& input) {
     weigh_with_history(advice, input.history);
   }
   std::ranges::stable_sort(all, std::greater(), promise);
-  std::ranges::stable_partition(all, [&](const Advice& advice) { return !failed_here(advice, input); });
-  if (all.empty() || failed_here(all.front(), input)) {
+  auto useful = [&](const Advice& advice) {
+    // A generator with moves of a kind left has not done all of it yet.
+    return can_be_followed(advice, input) && (!input.possible.empty() || !failed_here(advice, input));
+  };
+  std::ranges::stable_partition(all, useful);
+  if (all.empty() || !useful(all.front())) {
     all.insert(all.begin(), nothing_known(input));
     all.front().by = "rules";
   }

@@ -33,8 +33,8 @@ std::string Known::bound() const {
 
 std::string Known::source() const {
   std::string all;
-  if (input_->program)
-    for (const SourceFile& file : input_->program->program.files) all += file.content;
+  if (input_->program && input_->program->program())
+    for (const SourceFile& file : input_->program->program()->files) all += file.content;
   return all;
 }
 

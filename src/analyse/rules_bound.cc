@@ -28,7 +28,7 @@ std::string standing(const Known& known) {
 // Ordinary stores fetch the line they overwrite: a third of the traffic of a copy.
 std::optional<Advice> streaming(const Known& known) {
   const BoundTask* task = known.task();
-  const GenerationContext* setting = known.input().setting;
+  const AgentSetting* setting = known.input().setting;
   if (known.bound() != "memory" || !task || !setting->machine) return std::nullopt;
   double share = output_share(*task);
   bool large =
@@ -120,7 +120,7 @@ std::optional<Advice> tile_for_traffic(const Known& known) {
 bool is_product(const BoundTask& task) { return task.cost.intensity() > 20; }
 
 std::optional<Advice> precision(const Known& known) {
-  const GenerationContext* setting = known.input().setting;
+  const AgentSetting* setting = known.input().setting;
   const BoundTask* task = known.task();
   if (!task || known.bound() != "compute" || !is_product(*task)) return std::nullopt;
   bool tiles = known.machine_has("amx"), dots = known.machine_has("avx512_bf16");

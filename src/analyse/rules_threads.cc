@@ -11,7 +11,9 @@ namespace {
 std::optional<double> time_us(const Known& known) {
   if (auto us = known.fact("time_us")) return us;
   const Attempt* program = known.input().program;
-  return program && program->time_ns ? std::optional(*program->time_ns / 1e3) : std::nullopt;
+  return program && program->judgement && program->judgement->time_ns
+             ? std::optional(*program->judgement->time_ns / 1e3)
+             : std::nullopt;
 }
 
 int threads(const Known& known) {

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "analyse/advice_json.h"
 #include "analyse/analyst.h"
 #include "base/files.h"
 #include "base/readable.h"
@@ -12,6 +11,7 @@
 #include "generate/candidate.h"
 #include "profile/profile_candidate.h"
 #include "profile/read_profile.h"
+#include "store/json_fields.h"
 
 namespace kforge {
 namespace {
@@ -27,7 +27,7 @@ struct Case {
   Task task;
   BoundTask bound;
   Platform platform;
-  GenerationContext setting;
+  AgentSetting setting;
   Attempt program;
   AnalysisInput input;
 };
@@ -49,7 +49,7 @@ Result<void> open_case(const AnalyseArguments& arguments, Case& c) {
   if (!arguments.kernel.empty()) {
     KF_TRY(auto read, read_candidate(arguments.kernel, c.platform.files));
     if (!read) return fail("--kernel: {}", reason_text(read.error()));
-    c.program.program = std::move(*read);
+    c.program.generation = Generation{.program = std::move(*read)};
     c.input.program = &c.program;
   }
   return {};
@@ -81,7 +81,7 @@ nlohmann::ordered_json document(const Case& c, const Analysis& analysis) {
                                  {"dollars", nullptr}};
   if (usage.dollars) cost["dollars"] = *usage.dollars;
   return {{"schema", "kforge.analyse/1"},
-          {"advice", nlohmann::ordered_json::parse(to_json(analysis.advice))},
+          {"advice", json_of(analysis.advice)},
           {"fallback", analysis.fallback},
           {"facts", facts},
           {"cost", cost}};

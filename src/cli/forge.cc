@@ -2,12 +2,13 @@
 #include "forge/forge.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/judge_options.h"
 #include "cli/options.h"
-#include "refine/strategy.h"
+#include "search/strategy.h"
 
 namespace kforge {
 namespace {
@@ -49,9 +50,24 @@ Result<void> complete(ForgeArguments& a) {
   return {};
 }
 
-int run(ForgeArguments& arguments) {
+// A resumed run goes on as it was asked for: what is given beside --resume would be ignored.
+Result<void> check_resume(const CLI::App& command) {
+  constexpr std::string_view kTaken[] = {"--resume", "--json", "--quiet", "--explain", "-v"};
+  for (const CLI::Option* option : command.get_options()) {
+    std::string name = option->get_name();
+    if (option->count() > 0 && std::ranges::find(kTaken, name) == std::end(kTaken))
+      return fail_with_remedy(
+          "leave it out, or start a new run (`--from RUN` begins with the best of the old one)",
+          fmt::format("{} has no effect with --resume: the run goes on as it was asked for", name));
+  }
+  return {};
+}
+
+int run(ForgeArguments& arguments, const CLI::App& command) {
   const OutputArguments& output = arguments.output;
-  if (auto ready = complete(arguments); !ready) return report_error(ready.error(), output.json);
+  auto ready = complete(arguments);
+  if (ready && !arguments.resume.empty()) ready = check_resume(command);
+  if (!ready) return report_error(ready.error(), output.json);
   auto view = make_run_view(output.silent(), output.verbose > 0);
   ForgeHost host;
   host.view = view.get();
@@ -60,7 +76,7 @@ int run(ForgeArguments& arguments) {
   view->finish();
   if (!report) return report_error(report.error(), output.json);
   print_report(*report, output);
-  if (report->ended == "interrupted") return kExitInterrupted;
+  if (report->ended == Ending::kInterrupted) return kExitInterrupted;
   return report->found() ? kExitPassed : kExitNotPassed;
 }
 
@@ -105,12 +121,12 @@ void declare_forge(CLI::App& command, int& exit_code) {
              "timing rounds of each judging; 0: as many as needed");
   add_number(command, "--seconds", options.timing_seconds, 0.0, 3600.0,
              "time for the timing rounds of an attempt");
-  add_output_options(command, arguments->output, "every attempt with its advice and story",
+  add_output_options(command, arguments->output, "every attempt with its advice and rationale",
                      "attempts as they happen, also when not on a terminal");
   command.footer(
       "Exit code: 0 a verified program was found, 1 none, 2 wrong usage or something is missing, 130 "
       "interrupted.");
-  command.callback([arguments, &exit_code] { exit_code = run(*arguments); });
+  command.callback([arguments, &command, &exit_code] { exit_code = run(*arguments, command); });
 }
 
 }  // namespace kforge

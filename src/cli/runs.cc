@@ -28,8 +28,8 @@ Json row_json(const StoredRun& run) {
           {"generator", run.generator},
           {"analyst", run.analyst},
           {"strategy", run.strategy},
-          {"state", run.state},
-          {"ended", run.ended.empty() ? Json(nullptr) : Json(run.ended)},
+          {"state", name_of(run.state)},
+          {"ended", run.ended ? Json(name_of(*run.ended)) : Json(nullptr)},
           {"best", run.best ? Json(*run.best) : Json(nullptr)},
           {"speedup", run.speedup ? Json(*run.speedup) : Json(nullptr)},
           {"against", run.against.empty() ? Json(nullptr) : Json(run.against)},
@@ -39,7 +39,7 @@ Json row_json(const StoredRun& run) {
 std::string outcome_of(const StoredRun& run) {
   if (run.speedup) return fmt::format("{:.2f}x over {}", *run.speedup, run.against);
   if (run.best) return "verified";
-  return run.state == "finished" ? "nothing verified" : "";
+  return run.state == RunState::kFinished ? "nothing verified" : "";
 }
 
 int run(const RunsArguments& arguments) {
@@ -61,7 +61,9 @@ int run(const RunsArguments& arguments) {
   std::vector<std::vector<std::string>> lines{{"run", "when", "task", "generator", "state", "result"}};
   for (const StoredRun& stored : *runs)
     lines.push_back({stored.id, stored.created_at, printable(stored.task), printable(stored.generator),
-                     stored.state == "finished" ? stored.ended : "not finished", outcome_of(stored)});
+                     stored.state == RunState::kFinished && stored.ended ? std::string(name_of(*stored.ended))
+                                                                         : "not finished",
+                     outcome_of(stored)});
   fmt::print("{}", table(lines));
   return kExitPassed;
 }

@@ -1,5 +1,9 @@
 #include "forge/agents.h"
 
+#include <algorithm>
+
+#include "generate/smith_generator.h"
+
 namespace kforge {
 namespace {
 
@@ -32,20 +36,25 @@ class Opening {
 
 }  // namespace
 
+bool Agents::every(bool GeneratorTraits::*trait) const {
+  return std::ranges::all_of(generators, [&](const auto& generator) { return generator->traits().*trait; });
+}
+
+bool Agents::any(bool GeneratorTraits::*trait) const {
+  return std::ranges::any_of(generators, [&](const auto& generator) { return generator->traits().*trait; });
+}
+
 Result<Agents> open_agents(const ForgeOptions& options, const ForgeHost& host, RunRecords& records,
-                           const std::string& run, const Workspace& session) {
+                           const std::string& run, const Workspace& workspace) {
   Agents agents;
   Opening opening(options, host, records, run, agents);
   for (const std::string& spec : options.generators) {
     if (is_builtin(spec)) {
-      auto smith = std::make_unique<SmithAgent>(problem_of(session.setup().bound(0), session.setup().machine,
-                                                           session.setup().threads,
-                                                           session.setup().options.precision));
-      agents.smith = smith.get();
-      agents.generators.push_back(std::move(smith));
+      agents.generators.push_back(std::make_unique<SmithGenerator>(
+          problem_of(workspace.setup().bound(0), workspace.setup().machine, workspace.setup().threads,
+                     workspace.setup().options.precision)));
       continue;
     }
-    agents.all_builtin = false;
     KF_TRY(ModelClient * model, opening.model(spec));
     agents.generators.push_back(std::make_unique<ModelGenerator>(*model));
   }

@@ -8,7 +8,6 @@
 #include "analyse/analyst.h"
 #include "forge/forge.h"
 #include "forge/remembering_model.h"
-#include "forge/smith_agent.h"
 #include "generate/generator.h"
 #include "store/runs.h"
 
@@ -19,12 +18,14 @@ struct Agents {
   std::vector<std::unique_ptr<Generator>> generators;
   // In the order in which they are asked: the next one when the service of one fails, the rules last.
   std::vector<std::unique_ptr<Analyst>> analysts;
-  SmithAgent* smith = nullptr;  // among the generators, when "builtin" was named
-  bool all_builtin = true;      // no generator is a model: candidates are raced
+
+  // What holds of every generator, and of any.
+  bool every(bool GeneratorTraits::*trait) const;
+  bool any(bool GeneratorTraits::*trait) const;
 };
 
 // An Error names the spec that cannot be opened.
 Result<Agents> open_agents(const ForgeOptions& options, const ForgeHost& host, RunRecords& records,
-                           const std::string& run, const Workspace& session);
+                           const std::string& run, const Workspace& workspace);
 
 }  // namespace kforge

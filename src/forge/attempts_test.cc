@@ -14,7 +14,6 @@ class AttemptsTest : public testing::Test {
     run.id = "r";
     run.created_at = "2026-01-01T00:00:00Z";
     run.task = "core/relu";
-    run.options = "{}";
     ASSERT_TRUE(records_->begin(run));
   }
 
@@ -23,23 +22,20 @@ class AttemptsTest : public testing::Test {
     Generation made;
     made.program = program(text);
     made.change = "wrote " + text;
-    made.extraction = "ok";
+    made.status = ReplyStatus::kOk;
     return made;
   }
-  static VerdictRecord passed(double ns, bool accepted) {
-    VerdictRecord verdict;
-    verdict.outcome = "passed";
-    verdict.time_ns = ns;
-    verdict.better = verdict.accepted = accepted;
-    return verdict;
+  static void pass(Attempt& attempt, double ns, bool accepted, double clock) {
+    attempt.judgement = AttemptJudgement{.outcome = Outcome::kPassed, .time_ns = ns, .clock = clock};
+    attempt.decision = Decision{.better = accepted, .accepted = accepted};
   }
   // One attempt through all its steps.
-  int make(Attempts& attempts, const Proposal& proposal, const std::string& text,
-           const VerdictRecord& verdict, double clock) {
+  int make(Attempts& attempts, const Proposal& proposal, const std::string& text, double ns, double clock) {
     auto attempt = attempts.plan(proposal);
     EXPECT_TRUE(attempt);
-    EXPECT_TRUE(attempts.save_generation(*attempt, generation(text), "scripted", 1));
-    EXPECT_TRUE(attempts.save_verdict(*attempt, attempt->program, verdict, "", clock));
+    EXPECT_TRUE(attempts.save_generation(*attempt, generation(text)));
+    pass(*attempt, ns, true, clock);
+    EXPECT_TRUE(attempts.save_judgement(*attempt));
     return attempt->number;
   }
 
@@ -52,8 +48,8 @@ TEST_F(AttemptsTest, ComeBackFromTheStoreAsTheyWere) {
   Proposal draft, better;
   better.pass = Pass::kOptimization;
   better.parent = better.rival = 1;
-  EXPECT_EQ(make(first, draft, "one", passed(100, true), 2.5), 1);
-  EXPECT_EQ(make(first, better, "two", passed(50, true), 4), 2);
+  EXPECT_EQ(make(first, draft, "one", 100, 2.5), 1);
+  EXPECT_EQ(make(first, better, "two", 50, 4), 2);
   auto under_way = first.plan(better);
   ASSERT_TRUE(under_way);
   Advice advice{.change = "tile it", .expected_gain = 2, .tag = "tile", .by = "rules"};
@@ -68,19 +64,19 @@ TEST_F(AttemptsTest, ComeBackFromTheStoreAsTheyWere) {
   ASSERT_TRUE(pending->front().advice);
   EXPECT_EQ(pending->front().advice->change, "tile it");
   EXPECT_FALSE(pending->front().generation);
-  ASSERT_EQ(again.history().trials.size(), 2u);
-  EXPECT_EQ(again.history().best()->attempt.number, 2);
-  EXPECT_EQ(again.history().find(2)->attempt.program.files.front().content, "two");
+  ASSERT_EQ(again.history().attempts.size(), 2u);
+  EXPECT_EQ(again.history().best()->number, 2);
+  EXPECT_EQ(again.history().find(2)->program()->files.front().content, "two");
   EXPECT_EQ(again.clock(), 4);
-  EXPECT_EQ(again.generation(1)->change, "wrote one");
-  EXPECT_EQ(again.verdict(1)->time_ns, 100);
-  EXPECT_EQ(again.verdict(9), std::nullopt);
+  EXPECT_EQ(again.history().find(1)->change(), "wrote one");
+  EXPECT_EQ(again.history().find(1)->judgement->time_ns, 100);
+  EXPECT_EQ(again.history().find(9), nullptr);
   auto next = again.plan(draft);
   ASSERT_TRUE(next);
   EXPECT_EQ(next->number, 4) << "numbers are not used twice";
 }
 
-TEST_F(AttemptsTest, ATurnHandedOverStaysSo) {
+TEST_F(AttemptsTest, AnAttemptHandedOverStaysSo) {
   Attempts first(*records_, "r");
   Proposal proposal;
   proposal.generator = 1;
@@ -97,29 +93,15 @@ TEST_F(AttemptsTest, ATurnHandedOverStaysSo) {
 TEST_F(AttemptsTest, JudgedOutOfOrderTheyStandInOrder) {
   Attempts attempts(*records_, "r");
   auto one = attempts.plan({}), two = attempts.plan({});
-  ASSERT_TRUE(attempts.save_generation(*two, generation("two"), "b", 1));
-  ASSERT_TRUE(attempts.save_verdict(*two, two->program, passed(5, true), "", 1));
-  ASSERT_TRUE(attempts.save_generation(*one, generation("one"), "a", 1));
-  ASSERT_TRUE(attempts.save_verdict(*one, one->program, passed(9, false), "", 2));
-  ASSERT_EQ(attempts.history().trials.size(), 2u);
-  EXPECT_EQ(attempts.history().trials[0].attempt.number, 1);
-  EXPECT_EQ(attempts.history().best()->attempt.number, 2);
-}
-
-TEST_F(AttemptsTest, WithoutAProgramTheReasonIsKept) {
-  Attempts attempts(*records_, "r");
-  auto attempt = attempts.plan({});
-  Generation nothing;
-  nothing.program = std::unexpected(Failure(NoProgram{"the reply has no fenced block"}));
-  nothing.extraction = "no_code";
-  ASSERT_TRUE(attempts.save_generation(*attempt, nothing, "scripted", 1));
-  EXPECT_FALSE(attempt->program);
-  Attempts again(*records_, "r");
-  auto pending = again.restore();
-  ASSERT_TRUE(pending);
-  ASSERT_TRUE(pending->front().generation);
-  EXPECT_EQ(pending->front().generation->no_program, "the reply has no fenced block");
-  EXPECT_FALSE(pending->front().program);
+  ASSERT_TRUE(attempts.save_generation(*two, generation("two")));
+  pass(*two, 5, true, 1);
+  ASSERT_TRUE(attempts.save_judgement(*two));
+  ASSERT_TRUE(attempts.save_generation(*one, generation("one")));
+  pass(*one, 9, false, 2);
+  ASSERT_TRUE(attempts.save_judgement(*one));
+  ASSERT_EQ(attempts.history().attempts.size(), 2u);
+  EXPECT_EQ(attempts.history().attempts[0].number, 1);
+  EXPECT_EQ(attempts.history().best()->number, 2);
 }
 
 TEST_F(AttemptsTest, TheUsersKernelIsNumberZeroAndAnOverturnedWinnerIsNone) {
@@ -127,26 +109,21 @@ TEST_F(AttemptsTest, TheUsersKernelIsNumberZeroAndAnOverturnedWinnerIsNone) {
   auto given = attempts.plan_given(program("mine"));
   ASSERT_TRUE(given);
   EXPECT_EQ(given->number, 0);
-  ASSERT_TRUE(attempts.save_verdict(*given, given->program, passed(100, true), "", 1));
-  EXPECT_EQ(make(attempts, {}, "theirs", passed(10, true), 2), 1);
-  EXPECT_EQ(attempts.history().best()->attempt.number, 1);
-  ASSERT_TRUE(attempts.overturn(1, "extreme", "wrong on large inputs"));
-  EXPECT_EQ(attempts.history().best()->attempt.number, 0);
-  EXPECT_EQ(attempts.history().find(1)->attempt.gate, "extreme") << "the next prompt says why";
-  EXPECT_NE(attempts.history().find(1)->attempt.reason.find("wrong on large inputs"), std::string::npos);
+  pass(*given, 100, true, 1);
+  ASSERT_TRUE(attempts.save_judgement(*given));
+  EXPECT_EQ(make(attempts, {}, "theirs", 10, 2), 1);
+  EXPECT_EQ(attempts.history().best()->number, 1);
+  ASSERT_TRUE(attempts.overturn(1, Gate::kExtreme, "wrong on large inputs"));
+  EXPECT_EQ(attempts.history().best()->number, 0);
+  const AttemptJudgement& overturned = *attempts.history().find(1)->judgement;
+  EXPECT_EQ(overturned.gate, Gate::kExtreme) << "the next prompt says why";
+  EXPECT_NE(overturned.reason.find("wrong on large inputs"), std::string::npos);
 
   Attempts again(*records_, "r");
   ASSERT_TRUE(again.restore());
-  EXPECT_EQ(again.history().best()->attempt.number, 0) << "it is remembered";
-  EXPECT_EQ(again.verdict(1)->reason, "did not stand the confirmation: wrong on large inputs");
-}
-
-TEST_F(AttemptsTest, ADamagedRecordIsAnErrorThatSaysWhich) {
-  ASSERT_TRUE(records_->save_plan("r", 1, "{\"pass\": \"functional\""));
-  Attempts attempts(*records_, "r");
-  auto pending = attempts.restore();
-  ASSERT_FALSE(pending);
-  EXPECT_NE(pending.error().message.find("a plan"), std::string::npos);
+  EXPECT_EQ(again.history().best()->number, 0) << "it is remembered";
+  EXPECT_EQ(again.history().find(1)->judgement->reason,
+            "did not stand the confirmation: wrong on large inputs");
 }
 
 }  // namespace

@@ -86,11 +86,11 @@ std::string to_text(const Budget& budget) {
   return text;
 }
 
-std::optional<std::string> used_up(const Budget& budget, const Spent& spent) {
-  if (budget.attempts && spent.attempts >= *budget.attempts) return "attempts";
-  if (budget.seconds && spent.seconds >= *budget.seconds) return "seconds";
-  if (budget.tokens && spent.tokens >= *budget.tokens) return "tokens";
-  if (budget.dollars && spent.dollars && *spent.dollars >= *budget.dollars) return "dollars";
+std::optional<Ending> used_up(const Budget& budget, const Spent& spent) {
+  if (budget.attempts && spent.attempts >= *budget.attempts) return Ending::kAttempts;
+  if (budget.seconds && spent.seconds >= *budget.seconds) return Ending::kSeconds;
+  if (budget.tokens && spent.tokens >= *budget.tokens) return Ending::kTokens;
+  if (budget.dollars && spent.dollars && *spent.dollars >= *budget.dollars) return Ending::kDollars;
   return std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "search/ending.h"
 
 namespace kforge {
 
@@ -29,8 +30,8 @@ struct Spent {
 Result<Budget> parse_budget(std::string_view text);
 // The same text back, for messages and records.
 std::string to_text(const Budget& budget);
-// Which limit is reached: "attempts", "seconds", "tokens" or "dollars"; nothing: there is some left.
-std::optional<std::string> used_up(const Budget& budget, const Spent& spent);
+// Which limit is reached; nothing: there is some left.
+std::optional<Ending> used_up(const Budget& budget, const Spent& spent);
 
 // "2", "2.0x": a factor above zero.
 Result<double> parse_factor(std::string_view text);

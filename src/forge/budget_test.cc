@@ -42,10 +42,10 @@ TEST(Budget, TextComesBack) {
 TEST(Budget, FirstLimitReachedEndsIt) {
   Budget budget = *parse_budget("10s,1usd");
   EXPECT_FALSE(used_up(budget, {}));
-  EXPECT_EQ(used_up(budget, {.seconds = 10}), "seconds");
-  EXPECT_EQ(used_up(budget, {.dollars = 1.5}), "dollars");
+  EXPECT_EQ(used_up(budget, {.seconds = 10}), Ending::kSeconds);
+  EXPECT_EQ(used_up(budget, {.dollars = 1.5}), Ending::kDollars);
   EXPECT_FALSE(used_up(budget, {.tokens = 1'000'000'000})) << "tokens were not limited";
-  EXPECT_EQ(used_up(Budget{.attempts = 0}, {}), "attempts");
+  EXPECT_EQ(used_up(Budget{.attempts = 0}, {}), Ending::kAttempts);
 }
 
 TEST(Factor, WithAndWithoutX) {

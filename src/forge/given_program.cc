@@ -33,13 +33,13 @@ Result<Candidate> read_given(const std::string& file_or_run, RunRecords& records
 }
 
 Result<std::optional<Reference>> find_reference(const std::string& spec, RunRecords& records,
-                                                const Workspace& session) {
+                                                const Workspace& workspace) {
   if (spec.empty()) return std::nullopt;
   if (spec == "auto") {
-    const Task& task = session.setup().task;
+    const Task& task = workspace.setup().task;
     KF_TRY(auto elsewhere,
            records.best_elsewhere(task.suite.empty() ? task.name : task.suite + "/" + task.name,
-                                  session.setup().platform.name));
+                                  workspace.setup().platform.name));
     if (!elsewhere) return std::nullopt;
     KF_TRY(StoredCandidate stored, records.candidate(elsewhere->candidate));
     return Reference{Candidate{stored.files, stored.origin}, elsewhere->platform};

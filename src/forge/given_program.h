@@ -20,6 +20,6 @@ struct Reference {
 };
 // "": none. "auto": the best verified program for this task on any other platform, if the store has one.
 Result<std::optional<Reference>> find_reference(const std::string& spec, RunRecords& records,
-                                                const Workspace& session);
+                                                const Workspace& workspace);
 
 }  // namespace kforge

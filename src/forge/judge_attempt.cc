@@ -12,120 +12,122 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-void fill(VerdictRecord& verdict, const EvalReport& report) {
-  verdict.outcome = name_of(report.outcome);
-  verdict.gate = report.gate_name();
-  verdict.reason = report.reason;
-  verdict.evidence = report.evidence;
-  if (report.time_ns) verdict.time_ns = report.time_ns->value;
-  if (report.modelled) verdict.modelled_ns = report.modelled->ns;
-  verdict.speedup = report.speedup;
-  if (report.error) verdict.max_rel_error = report.error->max_rel;
-  verdict.roofline = report.roofline;
-  verdict.thread_use = report.thread_use;
+void fill(AttemptJudgement& judgement, const EvalReport& report) {
+  judgement.outcome = report.outcome;
+  judgement.gate = report.gate;
+  judgement.reason = report.reason;
+  judgement.evidence = report.evidence;
+  if (report.time_ns) judgement.time_ns = report.time_ns->value;
+  if (report.modelled) judgement.modelled_ns = report.modelled->ns;
+  judgement.speedup = report.speedup;
+  if (report.error) judgement.max_rel_error = report.error->max_rel;
+  if (report.roofline) judgement.roofline_fraction = report.roofline->fraction;
+  judgement.thread_use = report.thread_use;
+  judgement.result = report.result_id;
 }
 
-void fill(VerdictRecord& verdict, const Failure& failure) {
-  verdict.outcome = outcome_name(failure);
-  verdict.gate = gate_name(failure);
-  verdict.reason = reason_text(failure);
-  verdict.evidence = evidence_json(failure);
+void fill(AttemptJudgement& judgement, const Failure& failure) {
+  judgement.outcome = outcome_of(failure);
+  judgement.gate = gate_of(failure);
+  judgement.reason = reason_text(failure);
+  judgement.evidence = evidence_json(failure);
 }
 
 // A model gives the same program the same figure but for a little: less than this is no gain.
 constexpr double kModelStep = 0.999;
 
-bool models_better(const VerdictRecord& verdict, const Attempt* than) {
-  if (!than) return true;
-  if (!verdict.modelled_ns) return false;
-  return !than->modelled_ns || *verdict.modelled_ns < kModelStep * *than->modelled_ns;
+bool models_better(double modelled_ns, const Attempt* than) {
+  if (!than || !than->judgement || !than->judgement->modelled_ns) return true;
+  return modelled_ns < kModelStep * *than->judgement->modelled_ns;
 }
 
 }  // namespace
 
-Result<JudgedAttempt> judge_fully(Workspace& session, const std::expected<Candidate, Failure>& program,
+Decision decide(const AttemptJudgement& judgement, const Attempt* best, const Attempt* rival) {
+  if (judgement.outcome != Outcome::kPassed) return {};
+  if (judgement.modelled_ns)
+    return {.better = models_better(*judgement.modelled_ns, rival),
+            .accepted = models_better(*judgement.modelled_ns, best)};
+  return {.better = !judgement.over_rival || judgement.over_rival->lo > 1,
+          .accepted = !best || (judgement.over_best && judgement.over_best->lo > 1)};
+}
+
+Result<JudgedProgram> judge_fully(Workspace& workspace, const std::expected<Candidate, Failure>& program,
                                   const Attempt* best, const Attempt* rival, const JudgeSettings& settings) {
   auto start = Clock::now();
-  JudgedAttempt judged;
-  if (program) judged.program = *program;
   JudgeRequest request;
   request.fastest_baseline_only = true;
   request.seconds = settings.seconds;
   request.rounds = settings.rounds;
-  bool timed = !session.setup().modelled();
-  if (best && timed) request.incumbents.push_back(&best->program);
-  if (rival && rival != best && timed) request.incumbents.push_back(&rival->program);
+  bool timed = !workspace.setup().modelled();
+  if (best && timed) request.incumbents.push_back(best->program());
+  if (rival && rival != best && timed) request.incumbents.push_back(rival->program());
   if (best) request.hopeless = 0.9;
-  KF_TRY(auto found, judge_and_save(session, program, request));
-  const auto& [judgement, report] = found;
-  judged.result = report.result_id;
-  if (!judgement.cases.empty()) judged.build = judgement.cases.front().build;
-  VerdictRecord& verdict = judged.verdict;
-  fill(verdict, report);
-  if (judgement.passed() && !timed) {
-    verdict.better = models_better(verdict, rival);
-    verdict.accepted = models_better(verdict, best);
-  } else if (judgement.passed()) {
-    const std::vector<Interval> over = judgement.over_incumbents();
-    if (rival && !over.empty())
-      verdict.over_rival = Speedup{over.back(), fmt::format("attempt {}", rival->number)};
-    verdict.better = !verdict.over_rival || verdict.over_rival->lo > 1;
-    verdict.accepted = !best || (!over.empty() && over.front().lo > 1);
+  KF_TRY(Judged all, judge_and_save(workspace, program, request));
+  JudgedProgram judged;
+  if (!all.judgement.cases.empty()) judged.build = all.judgement.cases.front().build;
+  AttemptJudgement& found = judged.judgement;
+  fill(found, all.report);
+  if (const std::vector<Interval> over = all.judgement.over_incumbents(); !over.empty()) {
+    auto over_attempt = [](const Interval& ratio, const Attempt& attempt) {
+      return Speedup{ratio, fmt::format("attempt {}", attempt.number)};
+    };
+    if (best) found.over_best = over_attempt(over.front(), *best);
+    if (rival) found.over_rival = over_attempt(over.back(), *rival);
   }
-  verdict.seconds = seconds_since(start);
+  found.seconds = seconds_since(start);
   return judged;
 }
 
-Races::Races(Workspace& session, double baseline_ns, std::string baseline)
-    : session_(session), baseline_ns_(baseline_ns), baseline_(std::move(baseline)) {
-  for (std::size_t i = 0; i < session.setup().cases.size(); ++i)
-    races_.push_back(std::make_unique<Race>(session, i));
+Races::Races(Workspace& workspace, double baseline_ns, std::string baseline)
+    : workspace_(workspace), baseline_ns_(baseline_ns), baseline_(std::move(baseline)) {
+  for (std::size_t i = 0; i < workspace.setup().cases.size(); ++i)
+    races_.push_back(std::make_unique<Race>(workspace, i));
 }
 
-Result<void> Races::seat(const Candidate& best) {
+Result<void> Races::set_incumbent(const Candidate& best) {
   for (std::size_t i = 0; i < races_.size(); ++i) {
-    KF_TRY(auto built, build_program(session_, best, session_.setup().bound(i)));
+    KF_TRY(auto built, build_program(workspace_, best, workspace_.setup().bound(i)));
     if (!built)
       return fail("the best program so far does not compile any more: {}", reason_text(built.error()));
     KF_TRY(RaceResult result, races_[i]->challenge(*built));
     if (result.failure) return fail("the best program so far fails now: {}", reason_text(*result.failure));
     races_[i]->promote();
   }
-  seated_ = true;
+  has_incumbent_ = true;
   return {};
 }
 
-void Races::rest() {
+void Races::pause() {
   for (auto& race : races_) race->pause();
 }
 
-Result<JudgedAttempt> Races::judge(const std::expected<Candidate, Failure>& program, const Attempt* best) {
+Result<JudgedProgram> Races::judge(const std::expected<Candidate, Failure>& program, const Attempt* best) {
   auto start = Clock::now();
-  JudgedAttempt judged;
-  VerdictRecord& verdict = judged.verdict;
+  JudgedProgram judged;
+  AttemptJudgement& found = judged.judgement;
   auto finish = [&] {
-    verdict.seconds = seconds_since(start);
+    found.seconds = seconds_since(start);
     return std::move(judged);
   };
   auto failed = [&](const Failure& failure) {
-    fill(verdict, failure);
+    fill(found, failure);
     return finish();
   };
   if (!program) return failed(program.error());
-  judged.program = *program;
-  if (best && !seated_) KF_TRY_VOID(seat(best->program));
+  if (best && !has_incumbent_) KF_TRY_VOID(set_incumbent(*best->program()));
 
   GeometricMean times, ratios;
   double thread_use = 0;
   for (std::size_t i = 0; i < races_.size(); ++i) {
-    const BoundTask& task = session_.setup().bound(i);
-    KF_TRY(auto built, build_program(session_, *program, task));
+    const BoundTask& task = workspace_.setup().bound(i);
+    KF_TRY(auto built, build_program(workspace_, *program, task));
     if (!built) return failed(built.error());
     if (i == 0) judged.build = *built;
-    if (auto symbols = judge_symbols(session_.setup(), *built); !symbols) return failed(symbols.error());
+    if (auto symbols = judge_symbols(workspace_.setup(), *built); !symbols) return failed(symbols.error());
     KF_TRY(RaceResult result, races_[i]->challenge(*built));
     if (result.failure) {
-      locate_crash(session_.setup(), *result.failure, *program, *built, task);
+      locate_crash(workspace_.setup(), *result.failure, *program, *built, task);
       return failed(*result.failure);
     }
     times.add(result.ns, task.shape_case.weight);
@@ -138,25 +140,24 @@ Result<JudgedAttempt> Races::judge(const std::expected<Candidate, Failure>& prog
     // The same gates as everybody's.
     JudgeRequest request;
     request.check_only = true;
-    KF_TRY(Judged found, judge_and_save(session_, program, request));
-    judged.result = found.report.result_id;
-    fill(verdict, found.report);
+    KF_TRY(Judged all, judge_and_save(workspace_, program, request));
+    fill(found, all.report);
   } else {
-    verdict.outcome = "slower";
+    found.outcome = Outcome::kSlower;
   }
-  verdict.time_ns = ns.value;
-  verdict.thread_use = thread_use;
+  found.time_ns = ns.value;
+  found.thread_use = thread_use;
   if (baseline_ns_ > 0)
-    verdict.speedup =
-        Speedup{{baseline_ns_ / ns.value, baseline_ns_ / ns.hi, baseline_ns_ / ns.lo}, baseline_};
-  if (!ratios.empty())
-    verdict.over_rival = Speedup{ratios.get(), fmt::format("attempt {}", best ? best->number : 0)};
-  if (verdict.outcome == "passed") {
-    verdict.better = verdict.accepted = true;
-    KF_TRY(RooflinePosition position, session_.roofline(session_.setup().bound(0), ns.value));
-    verdict.roofline = Roofline{position.bound, position.fraction};
+    found.speedup = Speedup{{baseline_ns_ / ns.value, baseline_ns_ / ns.hi, baseline_ns_ / ns.lo}, baseline_};
+  if (!ratios.empty()) {
+    found.over_best = Speedup{ratios.get(), fmt::format("attempt {}", best ? best->number : 0)};
+    found.over_rival = found.over_best;
+  }
+  if (found.outcome == Outcome::kPassed) {
+    KF_TRY(RooflinePosition position, workspace_.roofline(workspace_.setup().bound(0), ns.value));
+    found.roofline_fraction = position.fraction;
     for (auto& race : races_) race->promote();
-    seated_ = true;
+    has_incumbent_ = true;
   }
   return finish();
 }

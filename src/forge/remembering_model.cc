@@ -1,19 +1,7 @@
 #include "forge/remembering_model.h"
 
-#include <algorithm>
-
 namespace kforge {
 namespace {
-
-constexpr ReplyEnd kEnds[] = {ReplyEnd::kComplete,        ReplyEnd::kTruncated, ReplyEnd::kRefused,
-                              ReplyEnd::kContextOverflow, ReplyEnd::kEmpty,     ReplyEnd::kCut,
-                              ReplyEnd::kGarbage,         ReplyEnd::kCancelled};
-
-ReplyEnd end_from(std::string_view name) {
-  for (ReplyEnd end : kEnds)
-    if (name_of(end) == name) return end;
-  return ReplyEnd::kGarbage;
-}
 
 // The prompt as people read it later. Keys travel in headers, never here.
 std::string transcript(const ModelRequest& request) {
@@ -30,7 +18,7 @@ std::string transcript(const ModelRequest& request) {
 ModelReply reply_of(const StoredCall& call) {
   ModelReply reply;
   reply.text = call.reply;
-  reply.end = end_from(call.ended);
+  reply.end = call.ended;
   reply.detail = call.detail;
   reply.usage = {call.input_tokens,  call.cache_read_tokens, call.cache_write_tokens,
                  call.output_tokens, call.dollars,           call.estimated};
@@ -42,8 +30,8 @@ ModelReply reply_of(const StoredCall& call) {
 
 void fill(StoredCall& call, const ModelReply& reply) {
   // A reply we stopped ourselves is not one that was received.
-  call.state = reply.end == ReplyEnd::kCancelled ? "lost" : "received";
-  call.ended = name_of(reply.end);
+  call.state = reply.end == ReplyEnd::kCancelled ? CallState::kLost : CallState::kReceived;
+  call.ended = reply.end;
   call.detail = reply.drifted && reply.detail.empty() ? std::string(kOtherPrompt) : reply.detail;
   call.reply = reply.text;
   call.input_tokens = reply.usage.input;
@@ -71,7 +59,7 @@ Result<ModelReply> RememberingModel::ask(const ModelRequest& request, const Repl
   if (reply) {
     fill(call, *reply);
   } else {
-    call.state = "failed";
+    call.state = CallState::kFailed;
     call.detail = reply.error().message;
   }
   KF_TRY_VOID(records_->end_call(run_, call));

@@ -80,8 +80,8 @@ TEST_F(RememberingModelTest, ServiceThatFailedIsAskedAgain) {
   EXPECT_EQ(model_.asked, 2);
   auto calls = *records_->calls("r");
   ASSERT_EQ(calls.size(), 2u);
-  EXPECT_EQ(calls[0].state, "failed");
-  EXPECT_EQ(calls[1].state, "received");
+  EXPECT_EQ(calls[0].state, CallState::kFailed);
+  EXPECT_EQ(calls[1].state, CallState::kReceived);
 }
 
 TEST_F(RememberingModelTest, CancelledCallIsLostAndAskedAgain) {
@@ -90,7 +90,7 @@ TEST_F(RememberingModelTest, CancelledCallIsLostAndAskedAgain) {
   model_.end = ReplyEnd::kComplete;
   ASSERT_TRUE(remembering_.ask(request(1), {}));
   EXPECT_EQ(model_.asked, 2);
-  EXPECT_EQ(records_->calls("r")->at(0).state, "lost");
+  EXPECT_EQ(records_->calls("r")->at(0).state, CallState::kLost);
 }
 
 }  // namespace

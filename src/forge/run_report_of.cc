@@ -1,12 +1,12 @@
 // From the records of a run to its report.
 #include "forge/forge.h"
-#include "forge/run_documents.h"
+#include "forge/option_fields.h"
 
 namespace kforge {
 namespace {
 
 void add(CostReport& cost, const StoredCall& call) {
-  bool lost = call.state != "received";
+  bool lost = call.state != CallState::kReceived;
   if (lost) {
     ++cost.lost_calls;
   } else {
@@ -20,48 +20,11 @@ void add(CostReport& cost, const StoredCall& call) {
   cost.model_seconds += call.seconds;
 }
 
-Result<AttemptReport> attempt_of(const StoredAttempt& stored) {
-  AttemptReport a;
-  KF_TRY(Proposal proposal, proposal_from(stored.plan));
-  a.number = stored.number;
-  a.parent = proposal.parent;
-  a.lane = proposal.lane;
-  a.pass = name_of(proposal.pass);
-  a.kernel_hash = stored.candidate;
-  a.result_id = stored.result;
-  a.outcome = "pending";
-  if (stored.generation) {
-    KF_TRY(GenerationRecord generation, generation_from(*stored.generation));
-    a.generator = generation.generator;
-    a.change = generation.change;
-    a.story = generation.story;
-    a.seconds += generation.seconds;
-  }
-  if (stored.advice) {
-    KF_TRY(a.advice, advice_from(*stored.advice));
-  }
-  if (stored.verdict) {
-    KF_TRY(VerdictRecord verdict, verdict_from(*stored.verdict));
-    a.outcome = verdict.outcome;
-    a.gate = verdict.gate;
-    a.reason = verdict.reason;
-    a.time_ns = verdict.time_ns;
-    a.modelled_ns = verdict.modelled_ns;
-    a.speedup = verdict.speedup;
-    a.over_rival = verdict.over_rival;
-    a.accepted = verdict.accepted;
-    a.tuning = verdict.tuning;
-    a.seconds += verdict.seconds;
-    if (!verdict.tuned_candidate.empty()) a.kernel_hash = verdict.tuned_candidate;
-  }
-  return a;
-}
-
 // One line per agent whose service failed, with what it said last.
 std::vector<std::string> failed_services(const std::vector<StoredCall>& calls) {
   std::map<std::string, std::pair<int, std::string>> failed;  // who -> how often, why
   for (const StoredCall& call : calls) {
-    if (call.state != "failed") continue;
+    if (call.state != CallState::kFailed) continue;
     auto& [count, why] = failed[fmt::format("{} {}", call.key.role, call.model)];
     ++count;
     why = call.detail;
@@ -95,17 +58,16 @@ Result<RunReport> report_of(RunRecords& records, std::string_view id) {
   report.best_attempt = run.best;
   report.folder = run.folder;
   KF_TRY(auto attempts, records.attempts(run.id));
-  for (const StoredAttempt& stored : attempts) {
-    KF_TRY(AttemptReport attempt, attempt_of(stored));
-    if (attempt.generator == "smith" && attempt.kernel_hash.empty()) continue;  // it had nothing more to try
-    report.seconds["search"] = std::max(report.seconds["search"], stored.clock);
+  for (Attempt& attempt : attempts) {
+    if (attempt.generation && attempt.generation->status == ReplyStatus::kExhausted) continue;
+    if (attempt.judgement)
+      report.seconds["search"] = std::max(report.seconds["search"], attempt.judgement->clock);
     report.attempts.push_back(std::move(attempt));
   }
   KF_TRY(auto calls, records.calls(run.id));
   for (const StoredCall& call : calls) {
     add(report.cost, call);
-    for (AttemptReport& attempt : report.attempts)
-      if (attempt.number == call.key.attempt) add(attempt.cost, call);
+    add(report.cost_of_attempt[call.key.attempt], call);
   }
   for (const std::string& note : failed_services(calls)) report.notes.push_back(note);
   if (!run.result.empty()) {
@@ -114,11 +76,8 @@ Result<RunReport> report_of(RunRecords& records, std::string_view id) {
     KF_TRY(report.best, eval_report_from_json(result.document));
     if (!report.folder.empty()) report.kernel_path = report.best->kernel_path;
   }
-  KF_TRY(auto setting, records.profile(run.id, -1));
-  if (setting) {
-    KF_TRY(SettingRecord record, setting_from(*setting));
-    report.notes.insert(report.notes.end(), record.notes.begin(), record.notes.end());
-  }
+  KF_TRY(auto setting, records.setting(run.id));
+  if (setting) report.notes.insert(report.notes.end(), setting->notes.begin(), setting->notes.end());
   return report;
 }
 

@@ -47,13 +47,14 @@ std::string numbered(const SourceFile& file, int line, int around) {
 }
 
 // The source around the first few places the messages name, each place once.
-std::string source_lines(const std::vector<std::string_view>& messages, const Candidate& program) {
+std::string source_lines(const std::vector<std::string_view>& messages, const Candidate* program) {
+  if (!program) return "";
   constexpr int kPlaces = 4, kAround = 2;
   std::set<std::pair<std::string, int>> shown;
   std::string text;
   for (std::string_view message : messages) {
     if (static_cast<int>(shown.size()) >= kPlaces) break;
-    Pointed at = pointed_at(message, program);
+    Pointed at = pointed_at(message, *program);
     if (!at.file || !shown.emplace(at.file->name, at.line).second) continue;
     std::string lines = numbered(*at.file, at.line, kAround);
     if (!lines.empty()) text += fmt::format("{} around line {}:\n{}", at.file->name, at.line, lines);
@@ -62,25 +63,25 @@ std::string source_lines(const std::vector<std::string_view>& messages, const Ca
 }
 
 std::string compile_feedback(const Attempt& attempt, std::size_t limit) {
-  std::string log = clean_text(attempt.reason);
+  std::string log = clean_text(attempt.judgement->reason);
   std::string text = fmt::format("It does not compile. The compiler's messages, the first one first:\n{}",
                                  fenced(shorten(log, limit * 2 / 3)));
   std::vector<std::string_view> errors = lines_of(log);
   std::erase_if(errors, [](std::string_view line) { return line.find("error") == line.npos; });
-  std::string lines = source_lines(errors, attempt.program);
+  std::string lines = source_lines(errors, attempt.program());
   if (!lines.empty()) text += fmt::format("The lines they point at:\n{}", fenced(shorten(lines, limit / 3)));
   return text + "Correct the first error first; later ones often follow from it.\n";
 }
 
 // The signal and what it means, then the lines its frames are in: "... (kernel.cc:12), called from ...".
 std::string crash_feedback(const Attempt& attempt, std::size_t limit) {
-  std::string reason = clean_text(attempt.reason);
+  std::string reason = clean_text(attempt.judgement->reason);
   std::string text = fmt::format("It crashed:\n{}", fenced(shorten(reason, limit / 2)));
   std::string_view rest = std::string_view(reason).substr(0, reason.find('\n'));  // not what it printed
   std::vector<std::string_view> frames;
   for (std::size_t bracket; (bracket = rest.find('(')) != rest.npos; rest.remove_prefix(bracket + 1))
     frames.push_back(rest.substr(bracket + 1, rest.find(')', bracket) - bracket - 1));
-  std::string lines = source_lines(frames, attempt.program);
+  std::string lines = source_lines(frames, attempt.program());
   if (!lines.empty()) text += fmt::format("There:\n{}", fenced(shorten(lines, limit / 2)));
   return text;
 }
@@ -155,38 +156,41 @@ std::string evidence_text(const std::string& evidence, std::size_t limit) {
       fenced(shorten(parsed.dump(2, ' ', false, json::error_handler_t::replace), limit), "json"));
 }
 
-std::string gate_feedback(const Attempt& attempt, std::string_view opening, std::size_t limit) {
-  std::string text = fmt::format("{} {}\n", opening, single_line(attempt.reason, limit / 2));
-  if (!attempt.gate.empty()) {
-    text += fmt::format("Gate: {}.", attempt.gate);
-    if (std::string_view meaning = gate_meaning(attempt.gate); !meaning.empty())
-      text += fmt::format(" {}", meaning);
-    text += '\n';
-  }
-  return text + evidence_text(attempt.evidence, limit / 2);
+std::string gate_feedback(const AttemptJudgement& judged, std::string_view opening, std::size_t limit) {
+  std::string text = fmt::format("{} {}\n", opening, single_line(judged.reason, limit / 2));
+  if (judged.gate) text += fmt::format("Gate: {}. {}\n", name_of(*judged.gate), row_of(*judged.gate).asks);
+  return text + evidence_text(judged.evidence, limit / 2);
 }
 
 }  // namespace
 
 std::string failure_feedback(const Attempt& attempt, std::size_t limit_bytes) {
-  const std::string& outcome = attempt.outcome;
+  if (!attempt.judgement) return "";
+  const AttemptJudgement& judged = *attempt.judgement;
   // Parts are cut to what is left after the words around them, never the whole: a cut fence would swallow
   // what follows.
   std::size_t room = std::max<std::size_t>(limit_bytes, 1'000) - 600;
-  if (outcome == "passed") return "";
-  if (outcome == "no_program")
-    return fmt::format("No program could be taken from the reply:\n{}",
-                       fenced(shorten(clean_text(attempt.reason), room)));
-  if (outcome == "compile_error") return compile_feedback(attempt, room);
-  if (outcome == "crash") return crash_feedback(attempt, room);
-  if (outcome == "timeout")
-    return fmt::format(
-        "It took too long: {}\nLook for an endless loop or a deadlock between threads first, then for work "
-        "that is far larger than needed.\n",
-        single_line(attempt.reason, room));
-  if (outcome == "wrong_shape" || outcome == "wrong_value")
-    return gate_feedback(attempt, "It compiles and runs, but its values are wrong.", room);
-  return gate_feedback(attempt, "It was rejected.", room);
+  switch (judged.outcome) {
+    case Outcome::kPassed:
+      return "";
+    case Outcome::kNoProgram:
+      return fmt::format("No program could be taken from the reply:\n{}",
+                         fenced(shorten(clean_text(judged.reason), room)));
+    case Outcome::kCompileError:
+      return compile_feedback(attempt, room);
+    case Outcome::kCrash:
+      return crash_feedback(attempt, room);
+    case Outcome::kTimeout:
+      return fmt::format(
+          "It took too long: {}\nLook for an endless loop or a deadlock between threads first, then for work "
+          "that is far larger than needed.\n",
+          single_line(judged.reason, room));
+    case Outcome::kWrongShape:
+    case Outcome::kWrongValue:
+      return gate_feedback(judged, "It compiles and runs, but its values are wrong.", room);
+    default:
+      return gate_feedback(judged, "It was rejected.", room);
+  }
 }
 
 }  // namespace kforge

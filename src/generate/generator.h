@@ -2,15 +2,13 @@
 // another.
 #pragma once
 
-#include <expected>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/failure.h"
-#include "generate/candidate.h"
+#include "generate/named_time.h"
 #include "generate/plan.h"
 #include "llm/llm.h"
 #include "machine/machine.h"
@@ -19,14 +17,9 @@
 
 namespace kforge {
 
-struct NamedTime {
-  std::string name;  // a baseline ("onednn"), or an operator with its node ("MatMul (scores)")
-  double ns = 0;
-};
-
 // What an agent is told about the setting; the same in every turn of a run. References outlive it; a null
 // pointer or an empty field leaves its part of the prompt out.
-struct GenerationContext {
+struct AgentSetting {
   const BoundTask* task = nullptr;     // REQUIRED, bound to the shapes that are timed
   const Platform* platform = nullptr;  // REQUIRED
   const Machine* machine = nullptr;
@@ -68,39 +61,34 @@ inline constexpr std::string_view kPromptBlocks[] = {
 // An Error names the word that is no block, with the nearest one.
 Result<void> check_blocks(const std::set<std::string>& without);
 
-// One call of a model, for the store and the bill.
-struct ModelCall {
-  std::string role;
-  int attempt = 0, ordinal = 0;
-  ReplyEnd end = ReplyEnd::kComplete;
-  std::string detail;
-  TokenUsage usage;
-  double seconds = 0;
-  std::string model;
+// What the loop needs to know of a generator to treat it rightly.
+struct GeneratorTraits {
+  bool raced = false;     // its programs are raced against the best first, and judged only when they win
+  bool paid = false;      // each attempt may cost money: without a budget it gets a number of attempts
+  bool prompted = false;  // reads prompts: what is only said there need not be measured for others
+  bool repairs = false;   // can mend a program that failed; others only go on from one that works
+  bool local = false;     // works on the cores of this machine: never beside a measurement
 };
-
-// What came of one turn. `calls` says what it cost, whether or not there is a program.
-struct Generation {
-  std::expected<Candidate, Failure> program = std::unexpected(Failure(NoProgram{"nothing was asked"}));
-  std::string change;      // one line: what the agent says it did
-  std::string extraction;  // "ok", "ok_repaired", "no_code", "truncated", "elided", "edit_mismatch",
-                           // "unchanged", "refused"
-  std::string schedule;    // of a built-in agent: what makes the same program again, and its neighbours
-  std::string story;       // of a built-in agent: why the program is made like this
-  std::vector<ModelCall> calls;
-  TokenUsage usage() const;
-};
-
-// Sum of what several calls used; dollars only when every price is known.
-TokenUsage total_usage(const std::vector<ModelCall>& calls);
 
 class Generator {
  public:
   virtual ~Generator() = default;
   virtual std::string name() const = 0;
+  virtual GeneratorTraits traits() const = 0;
   // A reply without a usable program is a NoProgram inside the Generation; an Error is the service's or ours.
-  virtual Result<Generation> generate(const Plan& plan, const GenerationContext& context,
+  virtual Result<Generation> generate(const Plan& plan, const AgentSetting& context,
                                       const ReplyWatch& watch) = 0;
+
+  // The kinds of change (Advice::tag) it can still make to an attempt, most promising first, so that advice
+  // can be followed; empty: it does not say.
+  virtual std::vector<std::string> kinds_of_change(const Attempt& /*attempt*/) { return {}; }
+
+  // For generators that learn from run to run: the family of problems under which what won is remembered (""
+  // remembers nothing), and what won there before.
+  virtual std::string family() const { return ""; }
+  virtual void start_from(std::string /*schedule*/) {}
+  // A resumed run tells what earlier attempts were made of.
+  virtual void recall(const Attempt& /*attempt*/) {}
 };
 
 // Asks a model. One turn is one request as a rule; a truncated reply is continued, a prompt that is too long
@@ -111,7 +99,8 @@ class ModelGenerator : public Generator {
  public:
   explicit ModelGenerator(ModelClient& model) : model_(&model) {}
   std::string name() const override { return model_->name(); }
-  Result<Generation> generate(const Plan& plan, const GenerationContext& context,
+  GeneratorTraits traits() const override { return {.paid = true, .prompted = true, .repairs = true}; }
+  Result<Generation> generate(const Plan& plan, const AgentSetting& context,
                               const ReplyWatch& watch) override;
 
  private:

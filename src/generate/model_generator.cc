@@ -14,10 +14,10 @@ namespace {
 
 constexpr int kMostContinuations = 2, kMostShrinking = 2, kMostRepeats = 1;
 
-// One turn: the requests it takes to get one complete reply.
-class Turn {
+// The requests it takes to get one complete reply.
+class Conversation {
  public:
-  Turn(ModelClient& model, const Plan& plan, const GenerationContext& context, const ReplyWatch& watch)
+  Conversation(ModelClient& model, const Plan& plan, const AgentSetting& context, const ReplyWatch& watch)
       : model_(model), plan_(plan), context_(context), watch_(watch) {}
 
   Result<Generation> run() {
@@ -32,18 +32,19 @@ class Turn {
           return continue_reply(prompt, std::move(reply));
         case ReplyEnd::kContextOverflow:
           if (++shrink > kMostShrinking)
-            return none("too_long",
+            return none(ReplyStatus::kTooLong,
                         "The prompt is too long for this model, also without its optional parts.");
           break;
         case ReplyEnd::kRefused:
-          return none("refused", fmt::format("The model declined to answer. {}", reply.detail));
+          return none(ReplyStatus::kRefused, fmt::format("The model declined to answer. {}", reply.detail));
         case ReplyEnd::kCancelled:
-          return none("cancelled", "The call was cancelled.");
+          return none(ReplyStatus::kCancelled, "The call was cancelled.");
         case ReplyEnd::kEmpty:
         case ReplyEnd::kCut:
         case ReplyEnd::kGarbage:
           if (++repeats > kMostRepeats)
-            return none("no_reply", fmt::format("No usable reply came from the model. {}", reply.detail));
+            return none(ReplyStatus::kNoReply,
+                        fmt::format("No usable reply came from the model. {}", reply.detail));
           break;
       }
     }
@@ -92,13 +93,15 @@ class Turn {
     rules.extensions = context_.platform->files;
     if (context_.platform->kind == "native") rules.entries = {"kernel", "kernel_prepared"};
     if (context_.platform->kind == "device") rules.extensions.push_back(".json");
-    if (const Attempt* base = base_of(plan_)) rules.base = &base->program;
-    for (const Attempt* attempt : plan_.history) rules.known.push_back(&attempt->program);
-    if (plan_.last) rules.known.push_back(&plan_.last->program);
+    if (const Attempt* base = base_of(plan_)) rules.base = base->program();
+    for (const Attempt* attempt : plan_.history)
+      if (attempt->program()) rules.known.push_back(attempt->program());
+    if (plan_.last && plan_.last->program()) rules.known.push_back(plan_.last->program());
     rules.truncated = truncated;
     ParsedReply parsed = parse_reply(text, rules);
-    generation_.extraction = parsed.extraction;
+    generation_.status = parsed.status;
     generation_.change = parsed.change;
+    if (plan_.advice) generation_.followed_advice = parsed.followed_advice;
     if (!parsed.program) {
       generation_.program = std::unexpected(Failure(parsed.program.error()));
     } else {
@@ -108,44 +111,25 @@ class Turn {
     return std::move(generation_);
   }
 
-  Result<Generation> none(std::string_view extraction, std::string reason) {
-    generation_.extraction = extraction;
+  Result<Generation> none(ReplyStatus status, std::string reason) {
+    generation_.status = status;
     generation_.program = std::unexpected(Failure(NoProgram{std::move(reason)}));
     return std::move(generation_);
   }
 
   ModelClient& model_;
   const Plan& plan_;
-  const GenerationContext& context_;
+  const AgentSetting& context_;
   const ReplyWatch& watch_;
   Generation generation_;
 };
 
 }  // namespace
 
-Result<Generation> ModelGenerator::generate(const Plan& plan, const GenerationContext& context,
+Result<Generation> ModelGenerator::generate(const Plan& plan, const AgentSetting& context,
                                             const ReplyWatch& watch) {
-  return Turn(*model_, plan, context, watch).run();
+  return Conversation(*model_, plan, context, watch).run();
 }
-
-TokenUsage total_usage(const std::vector<ModelCall>& calls) {
-  TokenUsage total;
-  if (!calls.empty()) total.dollars = 0;
-  for (const ModelCall& call : calls) {
-    total.input += call.usage.input;
-    total.cache_read += call.usage.cache_read;
-    total.cache_write += call.usage.cache_write;
-    total.output += call.usage.output;
-    total.estimated |= call.usage.estimated;
-    if (total.dollars && call.usage.dollars)
-      *total.dollars += *call.usage.dollars;
-    else
-      total.dollars.reset();
-  }
-  return total;
-}
-
-TokenUsage Generation::usage() const { return total_usage(calls); }
 
 Result<void> check_blocks(const std::set<std::string>& without) {
   std::vector<std::string> known(std::begin(kPromptBlocks), std::end(kPromptBlocks));

@@ -40,7 +40,7 @@ class ModelGeneratorTest : public testing::Test {
   ScratchTask scratch_;
   BoundTask bound_;
   Platform platform_;
-  GenerationContext context_;
+  AgentSetting context_;
   Plan plan_;
   std::optional<ScriptedModel> model_;
 };
@@ -53,15 +53,15 @@ TEST_F(ModelGeneratorTest, OneCallOneProgram) {
   ASSERT_EQ(g.calls.size(), 1u);
   EXPECT_EQ(model_->requests[0].role, "generator");
   EXPECT_EQ(model_->requests[0].attempt, 3);
-  EXPECT_EQ(g.usage().input, 100);
-  EXPECT_DOUBLE_EQ(*g.usage().dollars, 0.01);
+  EXPECT_EQ(total_usage(g.calls).input, 100);
+  EXPECT_DOUBLE_EQ(*total_usage(g.calls).dollars, 0.01);
 }
 
 TEST_F(ModelGeneratorTest, ATruncatedReplyIsContinued) {
   Generation g = run({ScriptedModel::says(kAnswer.substr(0, 60), ReplyEnd::kTruncated),
                       ScriptedModel::says(kAnswer.substr(60))});
   ASSERT_TRUE(g.program);
-  EXPECT_EQ(g.extraction, "ok");
+  EXPECT_EQ(g.status, ReplyStatus::kOk);
   ASSERT_EQ(model_->requests.size(), 2u);
   EXPECT_EQ(model_->requests[1].messages.size(), 3u);
   EXPECT_EQ(model_->requests[1].messages[1].text, kAnswer.substr(0, 60));
@@ -73,7 +73,7 @@ TEST_F(ModelGeneratorTest, EndlessRepliesAreGivenUp) {
                       ScriptedModel::says("int a;\n", ReplyEnd::kTruncated),
                       ScriptedModel::says("int b;\n", ReplyEnd::kTruncated)});
   ASSERT_FALSE(g.program);
-  EXPECT_EQ(g.extraction, "truncated");
+  EXPECT_EQ(g.status, ReplyStatus::kTruncated);
   EXPECT_EQ(g.calls.size(), 3u);
 }
 
@@ -87,13 +87,13 @@ TEST_F(ModelGeneratorTest, APromptThatIsTooLongIsShrunk) {
                           ScriptedModel::says("", ReplyEnd::kContextOverflow),
                           ScriptedModel::says("", ReplyEnd::kContextOverflow)});
   EXPECT_FALSE(never.program);
-  EXPECT_EQ(never.extraction, "too_long");
+  EXPECT_EQ(never.status, ReplyStatus::kTooLong);
 }
 
 TEST_F(ModelGeneratorTest, RefusedEmptyAndBrokenReplies) {
   Generation refused = run({ScriptedModel::says("", ReplyEnd::kRefused)});
   ASSERT_FALSE(refused.program);
-  EXPECT_EQ(refused.extraction, "refused");
+  EXPECT_EQ(refused.status, ReplyStatus::kRefused);
   Generation once = run({ScriptedModel::says("", ReplyEnd::kEmpty), ScriptedModel::says(kAnswer)});
   EXPECT_TRUE(once.program);
   Generation twice =
@@ -112,12 +112,14 @@ TEST_F(ModelGeneratorTest, AServiceThatFailsIsAnError) {
 
 TEST_F(ModelGeneratorTest, TheSameProgramAgainIsNoProgress) {
   Attempt last;
-  last.outcome = "compile_error";
-  last.program.files = {{"kernel.cc", "extern \"C\" void kernel(const float* x, float* y) { *y = *x; }\n"}};
+  last.judgement = AttemptJudgement{.outcome = Outcome::kCompileError};
+  last.generation = Generation{
+      .program = Candidate{
+          {{"kernel.cc", "extern \"C\" void kernel(const float* x, float* y) { *y = *x; }\n"}}, "test"}};
   plan_.last = &last;
   Generation g = run({ScriptedModel::says(kAnswer)});
   ASSERT_FALSE(g.program);
-  EXPECT_EQ(g.extraction, "unchanged");
+  EXPECT_EQ(g.status, ReplyStatus::kUnchanged);
 }
 
 TEST(TotalUsage, DollarsOnlyWhenEveryPriceIsKnown) {

@@ -39,7 +39,7 @@ class Blocks {
   int shrink_;
 };
 
-bool has_program(const Attempt* attempt) { return attempt && !attempt->program.files.empty(); }
+bool has_program(const Attempt* attempt) { return attempt && attempt->program(); }
 
 std::size_t bytes_of(const Candidate& program) {
   std::size_t sum = 0;
@@ -50,7 +50,7 @@ std::size_t bytes_of(const Candidate& program) {
 long longest_file(const Attempt* attempt) {
   long most = 0;
   if (has_program(attempt))
-    for (const SourceFile& file : attempt->program.files)
+    for (const SourceFile& file : attempt->program()->files)
       most = std::max<long>(most, std::ranges::count(file.content, '\n'));
   return most;
 }
@@ -63,7 +63,7 @@ std::string default_instruction(const Plan& plan, bool advised) {
                      "instead. "
                      "Keep what works."
                    : "Make the program faster by one change: the one you expect most of. Keep what works.";
-  if (!plan.last || plan.last->outcome == "passed")
+  if (!plan.last || plan.last->verified())
     return "Write the first program: correct first, with a layout of loops that can become fast.";
   return "Repair the last program. Find the cause of what is reported above before you change anything else.";
 }
@@ -74,7 +74,7 @@ std::string advice_text(const Advice& advice) {
                      single_line(advice.change, 1'200), advice.expected_gain);
 }
 
-PromptData system_data(const GenerationContext& context, const Blocks& block) {
+PromptData system_data(const AgentSetting& context, const Blocks& block) {
   const BoundTask& task = *context.task;
   const Platform& platform = *context.platform;
   std::string main_file = "kernel" + platform.files.front();
@@ -109,7 +109,7 @@ PromptData system_data(const GenerationContext& context, const Blocks& block) {
   return data;
 }
 
-PromptData turn_data(const Plan& plan, const GenerationContext& context, const Blocks& block, int shrink) {
+PromptData turn_data(const Plan& plan, const AgentSetting& context, const Blocks& block, int shrink) {
   PromptData data;
   auto& t = data.texts;
   const Attempt* last = plan.last;
@@ -117,21 +117,23 @@ PromptData turn_data(const Plan& plan, const GenerationContext& context, const B
   t["attempt"] = std::to_string(plan.attempt);
   t["history"] = block("history", history_table(plan, shrink > 0 ? 8 : kHistoryRows));
   if (has_program(plan.best) && !same && block("best")) {
-    t["best"] = program_text(plan.best->program);
+    t["best"] = program_text(*plan.best->program());
     t["best_number"] = std::to_string(plan.best->number);
     t["best_result"] = result_text(*plan.best);
   }
   const Attempt* near = plan.pass == Pass::kOptimization && block("runner_up") ? runner_up(plan) : nullptr;
-  if (near && bytes_of(near->program) <= kRunnerUpBytes) {
-    t["runner_up"] = program_text(near->program);
+  if (near && bytes_of(*near->program()) <= kRunnerUpBytes) {
+    t["runner_up"] = program_text(*near->program());
     t["runner_up_number"] = std::to_string(near->number);
     t["runner_up_result"] = result_text(*near);
-    t["runner_up_change"] = single_line(near->change, 300);
+    t["runner_up_change"] = single_line(near->change(), 300);
   }
   if (last) {
     t["last_number"] = std::to_string(last->number);
-    t["last"] = has_program(last) ? program_text(last->program) : "";
-    t["last_result"] = block("feedback") ? result_text(*last) : last->outcome;
+    t["last"] = has_program(last) ? program_text(*last->program()) : "";
+    t["last_result"] = block("feedback") ? result_text(*last)
+                       : last->judgement ? std::string(name_of(last->judgement->outcome))
+                                         : "";
     t["last_is_best"] = same ? "yes" : "";
     t["feedback"] = block("feedback", failure_feedback(*last, shrink > 0 ? context.feedback_bytes / 2
                                                                          : context.feedback_bytes));
@@ -147,7 +149,7 @@ PromptData turn_data(const Plan& plan, const GenerationContext& context, const B
       plan.instruction.empty() ? default_instruction(plan, !t["advice"].empty()) : plan.instruction;
   t["edits"] = longest_file(base_of(plan)) > kEditLines ? "yes" : "";
   const Attempt* base = base_of(plan);
-  t["base_file"] = base ? base->program.files.front().name : "";
+  t["base_file"] = base ? base->program()->files.front().name : "";
   t["main_file"] = "kernel" + context.platform->files.front();
   t["tag"] = context.platform->kind == "native" ? "cpp" : context.platform->files.front().substr(1);
   return data;
@@ -160,7 +162,7 @@ const Attempt* base_of(const Plan& plan) {
   return has_program(plan.best) ? plan.best : nullptr;
 }
 
-Result<Prompt> make_prompt(const Plan& plan, const GenerationContext& context, int shrink) {
+Result<Prompt> make_prompt(const Plan& plan, const AgentSetting& context, int shrink) {
   KF_CHECK(context.task && context.platform && !context.platform->files.empty(),
            "a prompt needs a task and a platform");
   Blocks block(context.without, shrink);

@@ -14,7 +14,7 @@ struct Prompt {
 
 // `shrink` 0: all; 1: without what is optional; 2: without what is not needed to answer at all. For prompts
 // that a model found too long.
-Result<Prompt> make_prompt(const Plan& plan, const GenerationContext& context, int shrink = 0);
+Result<Prompt> make_prompt(const Plan& plan, const AgentSetting& context, int shrink = 0);
 
 // The program that edits change: the last one, or the best where there is no last. Null: none.
 const Attempt* base_of(const Plan& plan);

@@ -68,7 +68,7 @@ std::string work_text(const BoundTask& task) {
   return text;
 }
 
-std::string policy_text(const GenerationContext& context) {
+std::string policy_text(const AgentSetting& context) {
   bool all_integers = std::ranges::none_of(context.task->arguments, [](const BoundArgument& argument) {
     return argument.role != Role::kInput && argument.role != Role::kParam && is_float(argument.dtype);
   });
@@ -90,7 +90,7 @@ std::string policy_text(const GenerationContext& context) {
   return text;
 }
 
-std::string machine_text(const GenerationContext& context) {
+std::string machine_text(const AgentSetting& context) {
   std::string text;
   if (const Machine* machine = context.machine) {
     text += fmt::format("- processor: {}{}\n", single_line(machine->cpu_model, 100),
@@ -120,7 +120,7 @@ std::string machine_text(const GenerationContext& context) {
   return text;
 }
 
-std::string target_text(const GenerationContext& context) {
+std::string target_text(const AgentSetting& context) {
   std::string text;
   for (std::size_t i = 0; i < context.baselines.size(); ++i)
     text +=
@@ -140,7 +140,7 @@ std::string target_text(const GenerationContext& context) {
   return text;
 }
 
-std::string operator_text(const GenerationContext& context) {
+std::string operator_text(const AgentSetting& context) {
   if (context.operator_times.empty()) return "";
   std::string text =
       fmt::format("Operator by operator, {} takes:\n\n| operator | time |\n|---|---|\n",

@@ -9,15 +9,15 @@ namespace kforge {
 
 std::string tensor_table(const BoundTask& task);  // one Markdown row per argument
 std::string work_text(const BoundTask& task);  // flops, bytes, intensity; by operator when there are several
-std::string policy_text(const GenerationContext& context);
-std::string machine_text(const GenerationContext& context);
+std::string policy_text(const AgentSetting& context);
+std::string machine_text(const AgentSetting& context);
 // The platform's notes without the sections of other machines: a heading that ends in "(machines with X)" is
 // shown where X is among the features tried.
 std::string notes_for(std::string_view notes, const Machine* machine);
 // "epsilon = 1e-05 (LayerNormalization); ..." for the attributes that the graph leaves to ONNX.
 std::string defaults_text(const Graph& graph);
-std::string target_text(const GenerationContext& context);
-std::string operator_text(const GenerationContext& context);
+std::string target_text(const AgentSetting& context);
+std::string operator_text(const AgentSetting& context);
 // The files of the platform's example, each between fences; "" when there is none.
 std::string example_text(const Platform& platform);
 // The files of a program, each between fences with its name.

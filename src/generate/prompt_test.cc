@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "generate/prompt_facts.h"
 #include "generate/prompt_file.h"
+#include "generate/sample_attempt.h"
 #include "task/scratch_task.h"
 
 namespace kforge {
@@ -66,20 +67,19 @@ class PromptTest : public testing::Test {
     context_.roofline_bound = "memory";
     context_.roofline_ns = 1.7e6;
     best_.number = 0;
-    best_.outcome = "passed";
-    best_.change = "plain loops | three passes";
-    best_.program.files = {{"kernel.cc", "// plain\nextern \"C\" void kernel() {}\n"}};
-    best_.time_ns = 4.2e6;
-    best_.speedup = 0.74, best_.speedup_lo = 0.73, best_.speedup_hi = 0.75;
-    best_.accepted = true;
+    set_source(best_, "// plain\nextern \"C\" void kernel() {}\n");
+    best_.generation->change = "plain loops | three passes";
+    judged(best_, Outcome::kPassed).time_ns = 4.2e6;
+    best_.judgement->speedup = Speedup{0.74, 0.73, 0.75, "onednn"};
+    best_.decision->accepted = true;
     last_.number = 1;
-    last_.parent = 0;
-    last_.pass = Pass::kOptimization;
-    last_.outcome = "compile_error";
-    last_.change = "vector exp";
-    last_.program.files = {{"kernel.cc", "// vectors ``` inside\nextern \"C\" void kernel() { q; }\n"}};
-    last_.reason = "kernel.cc:2:26: error: 'q' was not declared in this scope\n";
-    last_.advice = Advice{"compute", "expf", "write a vector exp", 2.5, 0.7, "vectorize", "rules"};
+    last_.proposal.parent = 0;
+    last_.proposal.pass = Pass::kOptimization;
+    set_source(last_, "// vectors ``` inside\nextern \"C\" void kernel() { q; }\n");
+    last_.generation->change = "vector exp";
+    judged(last_, Outcome::kCompileError).reason =
+        "kernel.cc:2:26: error: 'q' was not declared in this scope\n";
+    set_advice(last_, Advice{"compute", "expf", "write a vector exp", 2.5, 0.7, "vectorize", "rules"});
     plan_.attempt = 2;
     plan_.best = &best_;
     plan_.last = &last_;
@@ -101,12 +101,12 @@ class PromptTest : public testing::Test {
   static Attempt near_miss(int number) {
     Attempt near;
     near.number = number;
-    near.parent = near.rival = 0;
-    near.pass = Pass::kOptimization;
-    near.outcome = "passed";
-    near.change = "two rows at once";
-    near.program.files = {{"kernel.cc", "// nearly\nextern \"C\" void kernel() {}\n"}};
-    near.gain = 1.04, near.gain_lo = 0.99, near.gain_hi = 1.09;
+    near.proposal.parent = near.proposal.rival = 0;
+    near.proposal.pass = Pass::kOptimization;
+    set_source(near, "// nearly\nextern \"C\" void kernel() {}\n");
+    near.generation->change = "two rows at once";
+    judged(near, Outcome::kPassed);
+    set_gain(near, 1.04, 0.99, 1.09);
     return near;
   }
 
@@ -122,7 +122,7 @@ class PromptTest : public testing::Test {
   Platform platform_;
   Machine machine_;
   Peaks peaks_;
-  GenerationContext context_;
+  AgentSetting context_;
   Attempt best_, last_;
   Plan plan_;
 };
@@ -208,12 +208,13 @@ TEST_F(PromptTest, TheBestIsShownOnceWhenItIsTheLast) {
 
 // A row that looks faster and was not kept must say why, by the interval that decided.
 TEST_F(PromptTest, TheHistorySaysWhyAnAttemptWasNotKept) {
-  last_.outcome = "passed";
-  last_.gain = 1.34, last_.gain_lo = 0.8, last_.gain_hi = 2.2;
+  judged(last_, Outcome::kPassed);
+  set_gain(last_, 1.34, 0.8, 2.2);
   EXPECT_THAT(make().turn, HasSubstr("1.34x its parent [0.8, 2.2], not kept: the interval holds 1"));
-  last_.gain = 0.5, last_.gain_lo = 0.4, last_.gain_hi = 0.9;
+  set_gain(last_, 0.5, 0.4, 0.9);
   EXPECT_THAT(make().turn, HasSubstr("[0.4, 0.9], not kept: slower"));
-  last_.gain = 1.5, last_.gain_lo = 1.2, last_.gain_hi = 1.9, last_.accepted = true;
+  set_gain(last_, 1.5, 1.2, 1.9);
+  last_.decision->accepted = true;
   EXPECT_THAT(make().turn, HasSubstr("[1.2, 1.9], kept as best"));
   EXPECT_THAT(make().turn, HasSubstr("not the times"));
 }
@@ -221,9 +222,9 @@ TEST_F(PromptTest, TheHistorySaysWhyAnAttemptWasNotKept) {
 // The model that wrote it has no memory: what looked faster is offered again once something later did worse.
 TEST_F(PromptTest, TheRunnerUpIsOfferedAgainAfterAStepBack) {
   Attempt near = near_miss(1), worse = near_miss(2);
-  worse.change = "prefetch";
-  worse.program.files[0].content = "// worse\n";
-  worse.gain = 0.9, worse.gain_lo = 0.85, worse.gain_hi = 0.95;
+  set_source(worse, "// worse\n");
+  worse.generation->change = "prefetch";
+  set_gain(worse, 0.9, 0.85, 0.95);
   plan_.pass = Pass::kOptimization;
   plan_.last = &best_;
   plan_.history = {&best_, &near};
@@ -233,7 +234,7 @@ TEST_F(PromptTest, TheRunnerUpIsOfferedAgainAfterAStepBack) {
   EXPECT_THAT(make().turn, AllOf(HasSubstr("# Nearly: attempt 1 (two rows at once)"), HasSubstr("// nearly"),
                                  Not(HasSubstr("// worse"))));
   EXPECT_THAT(make(1).turn, Not(HasSubstr("// nearly"))) << "the first to go when the prompt is too long";
-  near.program.files[0].content += std::string(30'000, ' ');
+  near.generation->program->files[0].content += std::string(30'000, ' ');
   EXPECT_THAT(make().turn, Not(HasSubstr("# Nearly"))) << "too large to show";
 }
 
@@ -300,7 +301,7 @@ TEST_F(PromptTest, FirstTurnHasNothingToLookBackTo) {
 
 TEST_F(PromptTest, EditsAreOfferedForLongProgramsOnly) {
   EXPECT_THAT(make().turn, Not(HasSubstr("<<<<<<< SEARCH")));
-  for (int i = 0; i < 500; ++i) last_.program.files[0].content += "// line\n";
+  for (int i = 0; i < 500; ++i) last_.generation->program->files[0].content += "// line\n";
   EXPECT_THAT(make().turn, HasSubstr("````edit path=kernel.cc\n<<<<<<< SEARCH"));
 }
 
@@ -308,10 +309,11 @@ TEST_F(PromptTest, OldAttemptsThatWereNotKeptAreLeftOut) {
   std::vector<Attempt> many(100);
   plan_.history = {&best_};
   for (int i = 0; i < 100; ++i) {
-    many[static_cast<std::size_t>(i)].number = i + 10;
-    many[static_cast<std::size_t>(i)].change = "number_" + std::to_string(i) + "_";
-    many[static_cast<std::size_t>(i)].outcome = "timeout";
-    plan_.history.push_back(&many[static_cast<std::size_t>(i)]);
+    Attempt& attempt = many[static_cast<std::size_t>(i)];
+    attempt.number = i + 10;
+    generated(attempt).change = "number_" + std::to_string(i) + "_";
+    judged(attempt, Outcome::kTimeout);
+    plan_.history.push_back(&attempt);
   }
   std::string turn = make().turn;
   EXPECT_THAT(turn, HasSubstr("plain loops"));  // kept: always shown

@@ -47,6 +47,14 @@ std::string stated_change(std::string_view prose) {
   return first;
 }
 
+// The line with which a model says that it did something else than was recommended.
+bool says_advice_not_followed(std::string_view prose) {
+  prose = prose.substr(0, 20'000);
+  for (std::string_view words : {"ADVICE: not followed", "Advice: not followed", "ADVICE:** not followed"})
+    if (prose.find(words) != prose.npos) return true;
+  return false;
+}
+
 // Programs equal but for blanks are the same attempt.
 std::string squeezed(const Candidate& program) {
   std::string text;
@@ -94,7 +102,8 @@ class Reader {
   ParsedReply read() {
     reply_.change = stated_change(scan_.prose);
     take();
-    if (reply_.extraction.empty()) reply_.extraction = reply_.remarks.empty() ? "ok" : "ok_repaired";
+    if (reply_.status == ReplyStatus::kOk && !reply_.remarks.empty()) reply_.status = ReplyStatus::kRepaired;
+    reply_.followed_advice = !says_advice_not_followed(scan_.prose);
     return std::move(reply_);
   }
 
@@ -104,8 +113,8 @@ class Reader {
     bool has_entry = false;
   };
 
-  void no(std::string_view extraction, std::string reason) {
-    reply_.extraction = extraction;
+  void no(ReplyStatus status, std::string reason) {
+    reply_.status = status;
     reply_.program = std::unexpected(NoProgram{std::move(reason)});
   }
 
@@ -117,25 +126,27 @@ class Reader {
 
   void take() {
     if (scan_.too_many)
-      return no("no_code", fmt::format("The reply has more than {} fenced blocks. {}", kMostBlocks, kForm));
+      return no(ReplyStatus::kNoCode,
+                fmt::format("The reply has more than {} fenced blocks. {}", kMostBlocks, kForm));
     sort_blocks();
     if (outside_)
       return no(
-          "no_code",
+          ReplyStatus::kNoCode,
           fmt::format(
               "A file name in the reply points outside the program's folder. Use plain names such as {}.",
               main_));
     if (rules_.truncated && !scan_.blocks.empty() && !scan_.blocks.back().closed)
-      return no("truncated",
+      return no(ReplyStatus::kTruncated,
                 "The reply reached its length limit inside a code block. Send a shorter program, or fewer "
                 "words before it.");
     if (files_.empty() && edits_.empty() && (saw_diff_ || !take_bare_code()))
-      return no("no_code", saw_diff_ ? fmt::format("The reply is a diff, which is not applied. {}", kForm)
-                                     : no_code_reason());
+      return no(
+          ReplyStatus::kNoCode,
+          saw_diff_ ? fmt::format("The reply is a diff, which is not applied. {}", kForm) : no_code_reason());
     Candidate program;
     if (!assemble(program)) return;
     check(program);
-    if (reply_.extraction.empty()) reply_.program = std::move(program);
+    if (reply_.status == ReplyStatus::kOk) reply_.program = std::move(program);
   }
 
   // Blocks by file: the last complete one of a name that has the entry function, else the last complete one.
@@ -223,14 +234,14 @@ class Reader {
       if (files_.contains(name)) continue;  // sent whole as well
       const SourceFile* base = base_file(name);
       if (!base)
-        return no("edit_mismatch",
+        return no(ReplyStatus::kEditMismatch,
                   fmt::format("There are edits for {}, but no such file to change. {}", name, kForm)),
                false;
       auto parsed = parse_edits(edits);
       auto edited = parsed ? apply_edits(base->content, *parsed)
                            : std::unexpected("The edits are not well formed: " + parsed.error());
       if (!edited)
-        return no("edit_mismatch",
+        return no(ReplyStatus::kEditMismatch,
                   fmt::format("{}\nNo edit was applied. Send corrected edits, or the whole file.",
                               edited.error())),
                false;
@@ -238,7 +249,8 @@ class Reader {
       program.files.push_back({name, std::move(*edited)});
     }
     if (bytes > kMaxSourceBytes)
-      return no("no_code", fmt::format("The program has more than {} MiB of source.", kMaxSourceBytes >> 20)),
+      return no(ReplyStatus::kNoCode,
+                fmt::format("The program has more than {} MiB of source.", kMaxSourceBytes >> 20)),
              false;
     keep_headers(program);
     put_main_first(program);
@@ -277,18 +289,20 @@ class Reader {
 
   void check(const Candidate& program) {
     if (program.files.size() > kMaxSourceFiles)
-      return no("no_code", fmt::format("The reply has more than {} files.", kMaxSourceFiles));
+      return no(ReplyStatus::kNoCode, fmt::format("The reply has more than {} files.", kMaxSourceFiles));
     if (std::ranges::none_of(program.files, [&](const SourceFile& f) { return has_entry(f.content); }))
-      return no("no_code", no_code_reason());
+      return no(ReplyStatus::kNoCode, no_code_reason());
     for (const SourceFile& file : program.files)
       if (auto line = elided_line(file.content))
-        return no("elided", fmt::format("{} leaves parts out (line {}: `{}`). Every file must be complete: "
-                                        "what is left out does not exist.",
-                                        file.name, line->number, single_line(line->text, 80)));
+        return no(ReplyStatus::kElided,
+                  fmt::format("{} leaves parts out (line {}: `{}`). Every file must be complete: "
+                              "what is left out does not exist.",
+                              file.name, line->number, single_line(line->text, 80)));
     std::string mine = squeezed(program);
     for (const Candidate* known : rules_.known)
       if (known && !known->files.empty() && squeezed(*known) == mine)
-        return no("unchanged", "This is a program that was judged before, unchanged. Send one that differs.");
+        return no(ReplyStatus::kUnchanged,
+                  "This is a program that was judged before, unchanged. Send one that differs.");
   }
 
   std::string_view text_;
@@ -308,7 +322,7 @@ class Reader {
 ParsedReply parse_reply(std::string_view reply, const ReplyRules& rules) {
   if (reply.size() > kMostReplyBytes) {
     ParsedReply refused;
-    refused.extraction = "no_code";
+    refused.status = ReplyStatus::kNoCode;
     refused.program =
         std::unexpected(NoProgram{fmt::format("The reply has {} bytes: a program may have {} MiB. {}",
                                               reply.size(), kMaxSourceBytes >> 20, kForm)});

@@ -9,6 +9,7 @@
 
 #include "base/failure.h"
 #include "generate/candidate.h"
+#include "generate/reply_status.h"
 
 namespace kforge {
 
@@ -22,10 +23,9 @@ struct ReplyRules {
 
 struct ParsedReply {
   std::expected<Candidate, NoProgram> program = std::unexpected(NoProgram{});
-  // "ok", "ok_repaired" (something was forgiven), "no_code", "truncated", "elided", "edit_mismatch",
-  // "unchanged"
-  std::string extraction;
+  ReplyStatus status = ReplyStatus::kOk;
   std::string change;                // the line "CHANGE: ..." of the reply, else its first sentence
+  bool followed_advice = true;       // false: the line "ADVICE: not followed" stands in the reply
   std::vector<std::string> remarks;  // what was forgiven
 };
 

@@ -31,7 +31,7 @@ TEST(Reply, WholeFileInTheFormAskedFor) {
   ASSERT_EQ(reply.program->files.size(), 1u);
   EXPECT_EQ(reply.program->files[0].name, "kernel.cc");
   EXPECT_EQ(reply.program->files[0].content, kProgram);
-  EXPECT_EQ(reply.extraction, "ok");
+  EXPECT_EQ(reply.status, ReplyStatus::kOk);
   EXPECT_EQ(reply.change, "copy one element");
 }
 
@@ -61,7 +61,7 @@ TEST(Reply, TheLastCompleteDraftCounts) {
                   rules());
   ASSERT_TRUE(reply.program);
   EXPECT_EQ(reply.program->files[0].content, kProgram);
-  EXPECT_EQ(reply.extraction, "ok_repaired");
+  EXPECT_EQ(reply.status, ReplyStatus::kRepaired);
 }
 
 TEST(Reply, FencesInsideTheProgramAreContent) {
@@ -85,12 +85,12 @@ TEST(Reply, UnclosedFence) {
   std::string text = "CHANGE: x\n````cpp path=kernel.cc\n" + kProgram;
   ParsedReply complete = parse_reply(text, rules());
   ASSERT_TRUE(complete.program);
-  EXPECT_EQ(complete.extraction, "ok_repaired");
+  EXPECT_EQ(complete.status, ReplyStatus::kRepaired);
   ReplyRules cut = rules();
   cut.truncated = true;
   ParsedReply truncated = parse_reply(text, cut);
   ASSERT_FALSE(truncated.program);
-  EXPECT_EQ(truncated.extraction, "truncated");
+  EXPECT_EQ(truncated.status, ReplyStatus::kTruncated);
 }
 
 TEST(Reply, AnUnclosedDraftDoesNotSwallowTheProgram) {
@@ -142,7 +142,7 @@ TEST(Reply, ThinkingIsNotTheAnswer) {
                                   rules());
   ASSERT_TRUE(reply.program);
   EXPECT_EQ(reply.program->files[0].content, kProgram);
-  EXPECT_EQ(reply.extraction, "ok");
+  EXPECT_EQ(reply.status, ReplyStatus::kOk);
 }
 
 TEST(Reply, BareCodeAndNoCode) {
@@ -150,7 +150,7 @@ TEST(Reply, BareCodeAndNoCode) {
   ASSERT_TRUE(bare.program);
   ParsedReply prose = parse_reply("I would tile the kernel(x) loops.", rules());
   ASSERT_FALSE(prose.program);
-  EXPECT_EQ(prose.extraction, "no_code");
+  EXPECT_EQ(prose.status, ReplyStatus::kNoCode);
   EXPECT_THAT(prose.program.error().reason, HasSubstr("four backticks"));
   ParsedReply other = parse_reply(block("cpp", "int helper(int);\n"), rules());
   ASSERT_FALSE(other.program);
@@ -160,7 +160,7 @@ TEST(Reply, BareCodeAndNoCode) {
 TEST(Reply, ElidedProgramsAreRefused) {
   ParsedReply reply = parse_reply(block("cpp path=kernel.cc", kProgram + "// ... rest unchanged\n"), rules());
   ASSERT_FALSE(reply.program);
-  EXPECT_EQ(reply.extraction, "elided");
+  EXPECT_EQ(reply.status, ReplyStatus::kElided);
   EXPECT_THAT(reply.program.error().reason, HasSubstr("line 5"));
   EXPECT_FALSE(
       elided_line("// rows 0 ... n-1 are ours\ntemplate <class... T> void f(T...);\n// the layout is the "
@@ -175,7 +175,7 @@ TEST(Reply, UnchangedProgramsAreNoProgress) {
   r.known = {&base};
   ParsedReply reply = parse_reply(block("cpp path=kernel.cc", "\n" + kProgram + "\n"), r);
   ASSERT_FALSE(reply.program);
-  EXPECT_EQ(reply.extraction, "unchanged");
+  EXPECT_EQ(reply.status, ReplyStatus::kUnchanged);
 }
 
 TEST(Reply, DiffsAreNotGuessedAt) {
@@ -265,7 +265,8 @@ TEST(Reply, RandomReplies) {
     if (random() % 2) r.base = &base;
     r.truncated = random() % 4 == 0;
     ParsedReply reply = parse_reply(text, r);
-    ASSERT_FALSE(reply.extraction.empty());
+    ASSERT_EQ(reply.program.has_value(),
+              reply.status == ReplyStatus::kOk || reply.status == ReplyStatus::kRepaired);
     if (!reply.program) {
       ASSERT_FALSE(reply.program.error().reason.empty());
       continue;
@@ -310,7 +311,7 @@ TEST_F(Edits, IndentationMayDiffer) {
 TEST_F(Edits, AmbiguousOrMissingPlacesAreNamed) {
   ParsedReply twice = reply("<<<<<<< SEARCH\n  g();\n=======\n  h();\n>>>>>>> REPLACE\n");
   ASSERT_FALSE(twice.program);
-  EXPECT_EQ(twice.extraction, "edit_mismatch");
+  EXPECT_EQ(twice.status, ReplyStatus::kEditMismatch);
   EXPECT_THAT(twice.program.error().reason, HasSubstr("more than one place"));
   ParsedReply none = reply("<<<<<<< SEARCH\nvoid f() {\n  q();\n}\n=======\n>>>>>>> REPLACE\n");
   ASSERT_FALSE(none.program);
@@ -345,7 +346,7 @@ TEST_F(Edits, WithoutAProgramToChange) {
   ParsedReply reply = parse_reply(
       block("edit path=kernel.cc", "<<<<<<< SEARCH\n  f();\n=======\n>>>>>>> REPLACE\n"), rules());
   ASSERT_FALSE(reply.program);
-  EXPECT_EQ(reply.extraction, "edit_mismatch");
+  EXPECT_EQ(reply.status, ReplyStatus::kEditMismatch);
 }
 
 TEST(EditSearch, RepetitiveFilesAreSearchedInLinearTime) {
@@ -382,6 +383,13 @@ TEST(Quote, Shorten) {
   EXPECT_EQ(shorten("abc\ndef\n", 5), "abc\n[... 4 more bytes left out]\n");
   EXPECT_EQ(single_line("  a \n\t b  "), "a b");
   EXPECT_EQ(single_line(std::string(300, 'x'), 10), "xxxxxxx...");
+}
+
+TEST(ReplyAdvice, IsTakenAsFollowedUnlessTheModelSaysOtherwise) {
+  EXPECT_TRUE(parse_reply("CHANGE: a\n" + block("cpp path=kernel.cc", kProgram), rules()).followed_advice);
+  EXPECT_FALSE(
+      parse_reply("CHANGE: a\nADVICE: not followed\n" + block("cpp path=kernel.cc", kProgram), rules())
+          .followed_advice);
 }
 
 }  // namespace

@@ -12,37 +12,34 @@ namespace {
 
 constexpr std::size_t kNearMisses = 6;  // half of all equal programs look faster: not every one is news
 
-std::string speedup_text(const Attempt& attempt) {
-  std::string text = fmt::format("{:.3g}x the fastest baseline", *attempt.speedup);
-  if (attempt.speedup_lo && attempt.speedup_hi)
-    text += fmt::format(" [{:.3g}, {:.3g}]", *attempt.speedup_lo, *attempt.speedup_hi);
-  return text;
-}
+std::string range(const Speedup& s) { return fmt::format("[{:.3g}, {:.3g}]", s.lo, s.hi); }
 
 // What is kept must be faster by its whole interval.
 std::string why_not_kept(const Attempt& attempt) {
-  if (!attempt.gain_lo || !attempt.gain_hi) return "";
-  if (*attempt.gain_hi < 1) return ", not kept: slower";
-  return *attempt.gain_lo <= 1 ? ", not kept: the interval holds 1, so it may be noise" : ", not kept";
+  const Speedup* gain = attempt.gain();
+  if (!gain) return "";
+  if (gain->hi < 1) return ", not kept: slower";
+  return gain->lo <= 1 ? ", not kept: the interval holds 1, so it may be noise" : ", not kept";
 }
 
 // ", 812 us, 1.31x the fastest baseline [1.2, 1.4], 1.05x attempt 3 [0.98, 1.1]".
 std::string figures(const Attempt& attempt) {
   std::string text;
-  if (attempt.time_ns) text += ", " + time_text(*attempt.time_ns);
-  if (attempt.modelled_ns) text += ", modelled " + time_text(*attempt.modelled_ns);
-  if (attempt.speedup) text += ", " + speedup_text(attempt);
-  bool other = attempt.rival >= 0 && attempt.rival != attempt.parent;
-  if (attempt.gain)
-    text += fmt::format(", {:.3g}x {}", *attempt.gain,
-                        other ? fmt::format("attempt {}", attempt.rival) : "its parent");
-  if (attempt.gain && attempt.gain_lo && attempt.gain_hi)
-    text += fmt::format(" [{:.3g}, {:.3g}]", *attempt.gain_lo, *attempt.gain_hi);
+  const AttemptJudgement& judged = *attempt.judgement;
+  const Proposal& proposal = attempt.proposal;
+  if (judged.time_ns) text += ", " + time_text(*judged.time_ns);
+  if (judged.modelled_ns) text += ", modelled " + time_text(*judged.modelled_ns);
+  if (judged.speedup)
+    text += fmt::format(", {:.3g}x the fastest baseline {}", judged.speedup->value, range(*judged.speedup));
+  bool other = proposal.rival >= 0 && proposal.rival != proposal.parent;
+  if (const Speedup* gain = attempt.gain())
+    text += fmt::format(", {:.3g}x {} {}", gain->value,
+                        other ? fmt::format("attempt {}", proposal.rival) : "its parent", range(*gain));
   return text;
 }
 
-std::string first_line(const Attempt& attempt) {
-  return single_line(attempt.reason.substr(0, attempt.reason.find('\n')), 110);
+std::string first_line(const AttemptJudgement& judged) {
+  return single_line(judged.reason.substr(0, judged.reason.find('\n')), 110);
 }
 
 // Table cells must not contain the table's own mark.
@@ -53,15 +50,17 @@ std::string cell(std::string_view text, std::size_t limit) {
 }
 
 bool looked_faster(const Attempt& attempt) {
-  bool ran = attempt.outcome == "passed" || attempt.outcome == "slower" || attempt.outcome == "overturned";
-  return ran && !attempt.accepted && attempt.gain && *attempt.gain > 1;
+  if (!attempt.judgement || attempt.accepted() || !attempt.gain()) return false;
+  Outcome outcome = attempt.judgement->outcome;
+  bool ran = outcome == Outcome::kPassed || outcome == Outcome::kSlower || outcome == Outcome::kOverturned;
+  return ran && attempt.gain()->value > 1;
 }
 
 std::vector<const Attempt*> nearest_misses(const Plan& plan) {
   std::vector<const Attempt*> list;
   std::ranges::copy_if(plan.history, std::back_inserter(list),
                        [](const Attempt* a) { return looked_faster(*a); });
-  std::ranges::stable_sort(list, std::greater<>(), [](const Attempt* a) { return *a->gain; });
+  std::ranges::stable_sort(list, std::greater<>(), [](const Attempt* a) { return a->gain()->value; });
   list.resize(std::min(list.size(), kNearMisses));
   return list;
 }
@@ -69,14 +68,19 @@ std::vector<const Attempt*> nearest_misses(const Plan& plan) {
 }  // namespace
 
 std::string result_text(const Attempt& attempt) {
-  if (attempt.outcome == "passed")
-    return "correct" + figures(attempt) + (attempt.accepted ? ", kept as best" : why_not_kept(attempt));
-  // Timed first and not checked, because it did not win.
-  if (attempt.outcome == "slower") return "not surely faster" + figures(attempt) + why_not_kept(attempt);
-  std::string gate = attempt.gate.empty() ? "" : " (" + attempt.gate + ")";
-  if (attempt.outcome == "overturned")
-    return fmt::format("overturned{}{}: {}", gate, figures(attempt), first_line(attempt));
-  return fmt::format("{}{}: {}", attempt.outcome, gate, first_line(attempt));
+  if (!attempt.judgement) return "not judged";
+  const AttemptJudgement& judged = *attempt.judgement;
+  std::string gate = judged.gate ? fmt::format(" ({})", name_of(*judged.gate)) : "";
+  switch (judged.outcome) {
+    case Outcome::kPassed:
+      return "correct" + figures(attempt) + (attempt.accepted() ? ", kept as best" : why_not_kept(attempt));
+    case Outcome::kSlower:  // timed first and not checked, because it did not win
+      return "not surely faster" + figures(attempt) + why_not_kept(attempt);
+    case Outcome::kOverturned:
+      return fmt::format("overturned{}{}: {}", gate, figures(attempt), first_line(judged));
+    default:
+      return fmt::format("{}{}: {}", name_of(judged.outcome), gate, first_line(judged));
+  }
 }
 
 std::string history_table(const Plan& plan, std::size_t most_rows) {
@@ -86,12 +90,14 @@ std::string history_table(const Plan& plan, std::size_t most_rows) {
   std::string text = "| # | from | change | promised | result |\n|---|---|---|---|---|\n";
   for (std::size_t i = 0; i < count; ++i) {
     const Attempt& attempt = *plan.history[i];
-    bool always = attempt.accepted || std::ranges::find(near, &attempt) != near.end();
+    bool always = attempt.accepted() || std::ranges::find(near, &attempt) != near.end();
     if (i < skipped && !always) continue;
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", attempt.number,
-                        attempt.parent < 0 ? "-" : std::to_string(attempt.parent), cell(attempt.change, 120),
-                        attempt.advice ? fmt::format("{:.3g}x", attempt.advice->expected_gain) : "",
-                        cell(result_text(attempt), 320));
+    text +=
+        fmt::format("| {} | {} | {} | {} | {} |\n", attempt.number,
+                    attempt.proposal.parent < 0 ? "-" : std::to_string(attempt.proposal.parent),
+                    cell(attempt.change(), 120),
+                    attempt.followed_advice() ? fmt::format("{:.3g}x", attempt.advice->expected_gain) : "",
+                    cell(result_text(attempt), 320));
   }
   text +=
       "\nEach row was timed at another moment: compare the factors (from interleaved calls, 95 % interval in "
@@ -107,13 +113,13 @@ const Attempt* runner_up(const Plan& plan) {
   const Attempt* found = nullptr;
   for (const Attempt* attempt : plan.history) {
     // Over an earlier best the factor says nothing about this one.
-    bool comparable = looked_faster(*attempt) && attempt->outcome == "passed" &&
-                      attempt->rival == plan.best->number && !attempt->program.files.empty();
-    if (comparable && (!found || *attempt->gain > *found->gain)) found = attempt;
+    bool comparable = looked_faster(*attempt) && attempt->verified() &&
+                      attempt->proposal.rival == plan.best->number && attempt->program();
+    if (comparable && (!found || attempt->gain()->value > found->gain()->value)) found = attempt;
   }
   if (!found || (plan.last && plan.last->number == found->number)) return nullptr;
   bool tried_since = std::ranges::any_of(
-      plan.history, [&](const Attempt* a) { return a->number > found->number && !a->accepted; });
+      plan.history, [&](const Attempt* a) { return a->number > found->number && !a->accepted(); });
   return tried_since ? found : nullptr;
 }
 

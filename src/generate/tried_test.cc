@@ -5,6 +5,8 @@
 
 #include <deque>
 
+#include "generate/sample_attempt.h"
+
 namespace kforge {
 namespace {
 
@@ -17,14 +19,14 @@ class TriedTest : public testing::Test {
   Attempt& add(double gain, double lo, double hi) {
     Attempt& a = attempts_.emplace_back();
     a.number = static_cast<int>(attempts_.size()) - 1;
-    a.parent = a.rival = a.number == 0 ? -1 : 0;
-    a.outcome = "passed";
-    a.change = "change " + std::to_string(a.number) + ".";
-    a.program.files = {{"kernel.cc", "int x;\n"}};
-    if (a.number > 0) a.gain = gain, a.gain_lo = lo, a.gain_hi = hi;
-    a.accepted = lo > 1 || a.number == 0;
+    a.proposal.parent = a.proposal.rival = a.number == 0 ? -1 : 0;
+    set_source(a, "int x;\n");
+    a.generation->change = "change " + std::to_string(a.number) + ".";
+    judged(a, Outcome::kPassed);
+    if (a.number > 0) set_gain(a, gain, lo, hi);
+    a.decision->accepted = lo > 1 || a.number == 0;
     plan_.history.push_back(&a);
-    if (a.accepted) plan_.best = &a;
+    if (a.accepted()) plan_.best = &a;
     return a;
   }
   std::deque<Attempt> attempts_;
@@ -54,22 +56,21 @@ TEST_F(TriedTest, OfManyNearMissesTheNearestStay) {
 TEST_F(TriedTest, TheFactorNamesWhatItIsOver) {
   add(1, 1, 1);
   Attempt& repaired = add(1.2, 0.9, 1.4);
-  repaired.parent = 7;
+  repaired.proposal.parent = 7;
   EXPECT_THAT(result_text(repaired), HasSubstr("1.2x attempt 0 [0.9, 1.4]"));
 }
 
 TEST_F(TriedTest, OverturnedAndRacedAttemptsKeepTheirFigures) {
   add(1, 1, 1);
   Attempt& overturned = add(1.3, 1.2, 1.4);
-  overturned.accepted = false;
-  overturned.outcome = "overturned";
-  overturned.gate = "values";
-  overturned.reason = "did not stand the confirmation: 3 elements differ\nmore";
+  overturned.decision->accepted = false;
+  judged(overturned, Outcome::kOverturned).gate = Gate::kExtreme;
+  overturned.judgement->reason = "did not stand the confirmation: 3 elements differ\nmore";
   EXPECT_EQ(
       result_text(overturned),
-      "overturned (values), 1.3x its parent [1.2, 1.4]: did not stand the confirmation: 3 elements differ");
+      "overturned (extreme), 1.3x its parent [1.2, 1.4]: did not stand the confirmation: 3 elements differ");
   Attempt& raced = add(1.01, 0.97, 1.05);
-  raced.outcome = "slower";
+  judged(raced, Outcome::kSlower);
   EXPECT_EQ(
       result_text(raced),
       "not surely faster, 1.01x its parent [0.97, 1.05], not kept: the interval holds 1, so it may be noise");
@@ -83,8 +84,7 @@ TEST_F(TriedTest, TheRunnerUpIsTheBestRatioOverThePresentBest) {
   add(1.06, 0.99, 1.11);
   EXPECT_EQ(runner_up(plan_), nullptr) << "what came after the nearest is not there yet";
   Attempt& broken = add(0, 0, 0);
-  broken.outcome = "compile_error";
-  broken.gain.reset();
+  judged(broken, Outcome::kCompileError).over_rival.reset();
   ASSERT_NE(runner_up(plan_), nullptr);
   EXPECT_EQ(runner_up(plan_)->number, 2);
   plan_.last = runner_up(plan_);
@@ -98,11 +98,24 @@ TEST_F(TriedTest, TheRunnerUpIsTheBestRatioOverThePresentBest) {
 TEST_F(TriedTest, WhatWasOverturnedOrNotCheckedIsNotOffered) {
   add(1, 1, 1);
   Attempt& overturned = add(1.3, 1.2, 1.4);
-  overturned.accepted = false, overturned.outcome = "overturned";
-  add(1.1, 0.9, 1.2).outcome = "slower";
+  overturned.decision->accepted = false;
+  judged(overturned, Outcome::kOverturned);
+  judged(add(1.1, 0.9, 1.2), Outcome::kSlower);
   add(0.8, 0.7, 0.9);
   plan_.best = plan_.history[0];
   EXPECT_EQ(runner_up(plan_), nullptr);
+}
+
+// A gain is never booked to advice that was not followed.
+TEST_F(TriedTest, APromiseIsShownOnlyWhereItWasFollowed) {
+  add(1, 1, 1);
+  Attempt& followed = add(1.2, 1.1, 1.3);
+  set_advice(followed, {.expected_gain = 1.5, .tag = "unroll"});
+  Attempt& other = add(1.3, 1.2, 1.4);
+  set_advice(other, {.expected_gain = 7.5, .tag = "unroll"}, false);
+  std::string table = history_table(plan_, 10);
+  EXPECT_THAT(table, HasSubstr("| 1.5x | correct, 1.2x"));
+  EXPECT_THAT(table, Not(HasSubstr("7.5x")));
 }
 
 }  // namespace

@@ -27,9 +27,8 @@ StoredResult to_stored(const EvalReport& report) {
   for (const GateResult& gate : report.gates)
     stored.gates.push_back(
         {std::string(name_of(gate.gate)), std::string(name_of(gate.state)), gate.summary, gate.evidence});
-  for (const SampleSeries& series : report.samples)
-    stored.samples.push_back({series.contender, series.ns_per_call});
-  for (const SeedRecord& seed : report.seeds) stored.seeds.push_back({seed.purpose, seed.seed});
+  stored.samples = report.samples;
+  stored.seeds = report.seeds;
   return stored;
 }
 

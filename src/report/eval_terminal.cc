@@ -10,6 +10,7 @@
 
 #include "base/readable.h"
 #include "report/eval_terminal.h"
+#include "report/speedup_text.h"
 #include "store/eval_report.h"
 
 namespace kforge {
@@ -127,7 +128,7 @@ class Screen {
                            report_.baselines.size() > 1
                                ? fmt::format(", the fastest of {} baselines", report_.baselines.size())
                                : ", the only baseline present");
-      if (s.lo <= 1 && s.hi >= 1) row("", "the interval holds 1: no difference was shown");
+      if (std::string words = caution(s); !words.empty()) row("", words);
     }
     if (report_.modelled)
       row("modelled", fmt::format("{}  by {}: ranks programs, is no time",

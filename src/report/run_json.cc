@@ -18,35 +18,45 @@ Json cost_json(const CostReport& cost) {
           {"model_seconds", cost.model_seconds}};
 }
 
-Json attempt_json(const AttemptReport& a) {
+Json attempt_json(const Attempt& a, const CostReport& cost) {
+  static const Generation kNotWritten;
+  static const AttemptJudgement kNotJudged;
+  const Generation& made = a.generation ? *a.generation : kNotWritten;
+  const AttemptJudgement& found = a.judgement ? *a.judgement : kNotJudged;
+  const Candidate* program = a.program();
   return {{"number", a.number},
-          {"parent", a.parent < 0 ? Json(nullptr) : Json(a.parent)},
-          {"lane", a.lane},
-          {"pass", a.pass},
-          {"generator", a.generator},
-          {"change", a.change},
-          {"outcome", a.outcome},
-          {"gate", null_when_empty(a.gate)},
-          {"reason", null_when_empty(a.reason)},
-          {"time_ns", or_null(a.time_ns)},
-          {"modelled_ns", or_null(a.modelled_ns)},
-          {"speedup", optional_json(a.speedup, speedup_json)},
-          {"over_rival", optional_json(a.over_rival, speedup_json)},
-          {"accepted", a.accepted},
-          {"advice", optional_json(a.advice, advice_json)},
-          {"kernel_hash", null_when_empty(a.kernel_hash)},
-          {"result", null_when_empty(a.result_id)},
-          {"tuning", null_when_empty(a.tuning)},
-          {"story", null_when_empty(a.story)},
-          {"cost", cost_json(a.cost)},
-          {"seconds", a.seconds}};
+          {"parent", a.proposal.parent < 0 ? Json(nullptr) : Json(a.proposal.parent)},
+          {"lane", a.proposal.lane},
+          {"pass", name_of(a.proposal.pass)},
+          {"generator", made.generator},
+          {"change", made.change},
+          {"outcome", a.judgement ? name_of(found.outcome) : "pending"},
+          {"gate", json_of(found.gate)},
+          {"reason", null_when_empty(found.reason)},
+          {"time_ns", or_null(found.time_ns)},
+          {"modelled_ns", or_null(found.modelled_ns)},
+          {"speedup", optional_json(found.speedup, speedup_json)},
+          {"over_rival", optional_json(found.over_rival, speedup_json)},
+          {"over_best", optional_json(found.over_best, speedup_json)},
+          {"accepted", a.accepted()},
+          {"advice", json_of(a.advice)},
+          {"followed_advice", or_null(made.followed_advice)},
+          {"kernel_hash", program ? Json(program->content_hash()) : Json(nullptr)},
+          {"result", null_when_empty(found.result)},
+          {"tuning", null_when_empty(found.tuning)},
+          {"rationale", null_when_empty(made.rationale)},
+          {"cost", cost_json(cost)},
+          {"seconds", made.seconds + found.seconds}};
 }
 
 }  // namespace
 
 std::string to_json(const RunReport& r) {
   Json attempts = Json::array();
-  for (const AttemptReport& attempt : r.attempts) attempts.push_back(attempt_json(attempt));
+  for (const Attempt& attempt : r.attempts) {
+    auto cost = r.cost_of_attempt.find(attempt.number);
+    attempts.push_back(attempt_json(attempt, cost == r.cost_of_attempt.end() ? CostReport{} : cost->second));
+  }
   Json best = nullptr;
   if (r.best) {
     best = Json::parse(to_json(*r.best));
@@ -64,8 +74,9 @@ std::string to_json(const RunReport& r) {
                    {"generators", r.generators},
                    {"analyst", r.analyst},
                    {"budget", r.budget},
-                   {"state", r.state},
-                   {"ended", null_when_empty(r.ended)},
+                   {"state", name_of(r.state)},
+                   {"ended", r.ended ? Json(name_of(*r.ended)) : Json(nullptr)},
+                   {"headline", headline_of(r)},
                    {"best", best},
                    {"attempts", attempts},
                    {"cost", cost_json(r.cost)},

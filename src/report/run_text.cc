@@ -4,13 +4,11 @@
 #include <algorithm>
 
 #include "report/run_report.h"
+#include "report/speedup_chain.h"
+#include "report/speedup_text.h"
 
 namespace kforge {
 namespace {
-
-std::string interval(const Speedup& s) {
-  return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", s.value, s.lo, s.hi);
-}
 
 std::string first_line(std::string_view text) { return printable(text.substr(0, text.find('\n'))); }
 
@@ -32,11 +30,12 @@ std::string cost_text(const CostReport& cost) {
 }
 
 // What a reader wants to know of a result that is not "passed".
-std::string outcome_text(const AttemptReport& a) {
-  if (a.outcome == "passed") return a.accepted ? "best so far" : "no gain";
-  std::string text = a.outcome;
+std::string outcome_text(const Attempt& a) {
+  if (!a.judgement) return "pending";
+  if (a.verified()) return a.accepted() ? "best so far" : "no gain";
+  std::string text(name_of(a.judgement->outcome));
   std::ranges::replace(text, '_', ' ');
-  return a.gate.empty() ? text : fmt::format("{} ({})", text, a.gate);
+  return a.judgement->gate ? fmt::format("{} ({})", text, name_of(*a.judgement->gate)) : text;
 }
 
 std::string dims_text(const std::map<std::string, std::int64_t>& dims) {
@@ -60,52 +59,73 @@ std::string markdown_cell(std::string_view text) {
 
 }  // namespace
 
-std::string ended_words(std::string_view ended) {
-  if (ended == "attempts" || ended == "seconds" || ended == "tokens" || ended == "dollars")
-    return fmt::format("the budget of {} was used up", ended);
-  if (ended == "target") return "the target was reached";
-  if (ended == "roofline") return "it runs at 95 % of the roofline: there is nothing left to gain";
-  if (ended == "no_gain") return "several attempts in a row brought nothing";
-  if (ended == "exhausted") return "every neighbouring design was tried";
-  if (ended == "interrupted") return "interrupted";
-  if (ended == "service") return "a model service failed";
-  return ended.empty() ? "not ended" : std::string(ended);
+std::string ended_words(const std::optional<Ending>& ended) {
+  if (!ended) return "not ended";
+  switch (*ended) {
+    case Ending::kAttempts:
+    case Ending::kSeconds:
+    case Ending::kTokens:
+    case Ending::kDollars:
+      return fmt::format("the budget of {} was used up", name_of(*ended));
+    case Ending::kTarget:
+      return "the target was reached";
+    case Ending::kRoofline:
+      return "it runs at 95 % of the roofline: there is nothing left to gain";
+    case Ending::kNoGain:
+      return "several attempts in a row brought nothing";
+    case Ending::kExhausted:
+      return "every neighbouring design was tried";
+    case Ending::kInterrupted:
+      return "interrupted";
+    case Ending::kService:
+      return "a model service failed";
+  }
+  return "";
 }
 
-std::string attempt_line(const AttemptReport& a, const Paint& paint, std::size_t width) {
-  std::string outcome = shorten(outcome_text(a), 24);
-  std::string padded = fmt::format("{:<24}", outcome);
-  if (a.outcome == "passed")
-    padded = a.accepted ? paint.good(padded) : padded;
-  else if (a.outcome != "slower")
-    padded = paint.bad(padded);
-  std::string speed = a.speedup       ? interval(*a.speedup)
-                      : a.time_ns     ? readable_time(*a.time_ns)
-                      : a.modelled_ns ? "modelled " + readable_time(*a.modelled_ns)
-                                      : "";
-  std::string head = fmt::format("{:>4}  {:<12}  ", a.number, a.pass);
+std::string headline_of(const RunReport& r) {
+  if (!r.found()) return r.state == RunState::kFinished ? "No verified program was found" : "Not finished";
+  if (r.best->modelled) return "Verified, not timed";
+  return r.best->speedup ? "Verified: " + headline_of(*r.best->speedup)
+                         : "Verified; there was no baseline to compare with";
+}
+
+std::string attempt_line(const Attempt& a, const Paint& paint, std::size_t width) {
+  static const AttemptJudgement kNotJudged;
+  const AttemptJudgement& found = a.judgement ? *a.judgement : kNotJudged;
+  std::string padded = fmt::format("{:<24}", shorten(outcome_text(a), 24));
+  if (a.accepted()) padded = paint.good(padded);
+  if (a.failed()) padded = paint.bad(padded);
+  std::string speed = found.speedup       ? interval_text(*found.speedup)
+                      : found.time_ns     ? readable_time(*found.time_ns)
+                      : found.modelled_ns ? "modelled " + readable_time(*found.modelled_ns)
+                                          : "";
+  std::string head = fmt::format("{:>4}  {:<12}  ", a.number, name_of(a.proposal.pass));
   std::size_t used = head.size() + 24 + 2 + 22 + 2;
-  std::string said = a.outcome == "passed" || a.outcome == "slower" || a.reason.empty() ? a.change : a.reason;
+  std::string_view said = a.failed() && !found.reason.empty() ? std::string_view(found.reason) : a.change();
   std::size_t room = width > used + 20 ? width - used : 20;
   return fmt::format("{}{}  {:<22}  {}", head, padded, speed, shorten(first_line(said), room));
 }
 
-std::string usage_of_kernel(const RunReport& r) {
+std::string usage_of_kernel(const RunReport& r, const std::filesystem::path& from) {
   if (!r.best || r.kernel_path.empty()) return "";
-  std::string text;
+  auto path = [&](const std::string& absolute) {
+    return from.empty() ? absolute : std::filesystem::path(absolute).lexically_relative(from).string();
+  };
+  std::string text, kernel = path(r.kernel_path), folder = path(r.folder);
   if (r.best->build)
     text += fmt::format(
-        "compile  g++ -std=c++20 -O3 -march=native -fopenmp -fPIC -shared -I {} {} -o libkernel.so\n",
-        r.folder, r.kernel_path);
+        "compile  g++ -std=c++20 -O3 -march=native -fopenmp -fPIC -shared -I {} {} -o libkernel.so\n", folder,
+        kernel);
   text +=
-      fmt::format("call     declared in {}/task.h: {}\n", r.folder,
+      fmt::format("call     declared in {}: {}\n", path(r.folder + "/task.h"),
                   r.best->setup ? "prepare(...) once, kernel_prepared(state, ...) per call, release(state)"
                                 : "kernel(...)");
   // The kernel is made for its shapes and its policy: judged under others it would fail.
   text += fmt::format("judge    kforge eval {}{}{} --kernel {}\n",
-                      r.best->task_path.empty() ? r.task : r.best->task_path,
+                      r.best->task_path.empty() ? r.task : path(r.best->task_path),
                       r.shape_set == "bench" ? "" : " --shapes " + r.shape_set,
-                      r.precision == "fp32" ? "" : " --precision " + r.precision, r.kernel_path);
+                      r.precision == "fp32" ? "" : " --precision " + r.precision, kernel);
   return text;
 }
 
@@ -118,18 +138,18 @@ std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
                                   printable(r.analyst), r.strategy));
   if (style.explain || !r.best) {
     text += "\n";
-    for (const AttemptReport& attempt : r.attempts) {
+    for (const Attempt& attempt : r.attempts) {
       text += attempt_line(attempt, paint, static_cast<std::size_t>(style.width)) + "\n";
       if (!style.explain) continue;
       if (attempt.advice)
-        text += paint.faint(fmt::format("        {}: {} ({})\n", printable(attempt.advice->by),
-                                        first_line(attempt.advice->change),
-                                        first_line(attempt.advice->bottleneck)));
-      if (!attempt.story.empty() && attempt.accepted)
+        text += paint.faint(fmt::format(
+            "        {}: {} ({}){}\n", printable(attempt.advice->by), first_line(attempt.advice->change),
+            first_line(attempt.advice->bottleneck), attempt.followed_advice() ? "" : ", not followed"));
+      if (attempt.generation && !attempt.generation->rationale.empty() && attempt.accepted())
         for (const std::string& line :
-             wrap(printable(attempt.story), static_cast<std::size_t>(style.width) - 8))
+             wrap(printable(attempt.generation->rationale), static_cast<std::size_t>(style.width) - 8))
           text += paint.faint("        " + line + "\n");
-      if (!attempt.tuning.empty()) text += paint.faint(printable(attempt.tuning));
+      if (attempt.judgement) text += paint.faint(printable(attempt.judgement->tuning));
     }
   }
   text += "\n";
@@ -137,7 +157,9 @@ std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
     const EvalReport& best = *r.best;
     text += "  " + paint.good("VERIFIED");
     if (best.speedup)
-      text += fmt::format("  {}  over {}", paint.strong(interval(*best.speedup)), best.speedup->against);
+      text += fmt::format("  {}  over {}", paint.strong(interval_text(*best.speedup)), best.speedup->against);
+    if (std::string words = best.speedup ? caution(*best.speedup) : ""; !words.empty())
+      text += "\n            " + paint.warn(words);
     if (best.modelled) text += ", not timed";
     text += "\n\n";
     if (best.modelled)
@@ -165,7 +187,7 @@ std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
                           best.roofline->bound);
     if (algebraic(best))
       text += "  algebraic  it does less arithmetic than the graph says (fewer products, the same result)\n";
-  } else if (r.state == "finished") {
+  } else if (r.state == RunState::kFinished) {
     text += "  " + paint.bad("NO VERIFIED PROGRAM") + "\n\n";
   } else {
     text += fmt::format("  {}\n\n", paint.warn("not finished: kforge forge --resume " + r.id));
@@ -174,9 +196,9 @@ std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
                       r.best_attempt ? fmt::format(", the best is number {}", *r.best_attempt) : "");
   if (auto search = r.seconds.find("search"); search != r.seconds.end())
     text += fmt::format(", {:.1f} s", search->second);
-  if (!r.ended.empty()) text += "; " + ended_words(r.ended);
+  if (r.ended) text += "; " + ended_words(r.ended);
   text += "\n";
-  if (r.state != "finished" && r.found())
+  if (r.state != RunState::kFinished && r.found())
     text += fmt::format("  go on      kforge forge --resume {}\n", r.id);
   if (std::string cost = cost_text(r.cost); !cost.empty()) text += "  cost       " + cost + "\n";
   for (const std::string& note : r.notes) text += fmt::format("  note       {}\n", printable(note));
@@ -197,16 +219,22 @@ std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
 namespace {
 
 std::string speedup_curve(const RunReport& r) {
-  std::string text = "\n## Speedup by attempt\n\n```\n";
-  double most = 0, best = 0;
-  for (const AttemptReport& a : r.attempts)
-    if (a.speedup) most = std::max(most, a.speedup->value);
-  for (const AttemptReport& a : r.attempts) {
-    if (a.speedup && a.accepted) best = a.speedup->value;
-    auto length = most > 0 ? static_cast<std::size_t>(50 * best / most) : 0;
-    text += fmt::format("{:>4} {:<50} {}\n", a.number, std::string(length, '#'),
-                        best > 0 ? fmt::format("{:.2f}x", best) : "");
-  }
+  if (!r.best_attempt) return "";
+  auto chain = speedup_chain(r.attempts, *r.best_attempt, r.best ? r.best->speedup : std::nullopt);
+  if (chain.empty()) return "";
+  bool confirmed = r.best && r.best->speedup;
+  std::string text = fmt::format(
+      "\n## Speedup by attempt\n\nThe attempts that became the best, each by its paired ratio over the best "
+      "before it{}; 95 % intervals.\n\n```\n",
+      confirmed ? fmt::format(", chained so that the last is the confirmed figure over {}",
+                              r.best->speedup->against)
+                : ", as a multiple of the first");
+  double most = 0;
+  for (const ChainStep& step : chain) most = std::max(most, step.speedup.value);
+  for (const ChainStep& step : chain)
+    text += fmt::format("{:>4} {:<50} {:.2f}x [{:.2f}, {:.2f}]\n", step.attempt,
+                        std::string(static_cast<std::size_t>(50 * step.speedup.value / most), '#'),
+                        step.speedup.value, step.speedup.lo, step.speedup.hi);
   return text + "```\n";
 }
 
@@ -216,11 +244,7 @@ std::string to_markdown(const RunReport& r) {
   std::string text = fmt::format("# {} on {}: run {}\n\n", r.task, r.platform, r.id);
   if (r.found()) {
     const EvalReport& best = *r.best;
-    text += "**Verified";
-    if (best.speedup)
-      text += fmt::format(": {:.2f}x (95 % interval {:.2f} to {:.2f}) over {}", best.speedup->value,
-                          best.speedup->lo, best.speedup->hi, best.speedup->against);
-    text += fmt::format("**, precision {}", r.precision);
+    text += fmt::format("**{}**, precision {}", markdown_cell(headline_of(r)), r.precision);
     if (algebraic(best)) text += ", algebraic (it does less arithmetic than the graph says)";
     if (best.time_ns)
       text += fmt::format(", {} per call ({} cache)", readable_time(best.time_ns->value), best.cache);
@@ -238,39 +262,42 @@ std::string to_markdown(const RunReport& r) {
     for (const BaselineResult& baseline : best.baselines)
       text += fmt::format("| {} ({}) | {} | {} |\n", baseline.name, markdown_cell(baseline.what),
                           readable_time(baseline.time_ns.value),
-                          baseline.speedup ? fmt::format("{:.2f}x [{:.2f}, {:.2f}]", baseline.speedup->value,
-                                                         baseline.speedup->lo, baseline.speedup->hi)
-                                           : "");
+                          baseline.speedup ? interval_text(*baseline.speedup) : "");
     text += "\n";
   } else {
-    text += r.state == "finished" ? "**No verified program was found.**\n\n" : "**Not finished.**\n\n";
+    text += fmt::format("**{}.**\n\n", headline_of(r));
   }
   text += fmt::format("Generator {}, analyst {}, strategy {}. {} attempts; {}.\n",
                       markdown_cell(fmt::format("{}", fmt::join(r.generators, ", "))),
                       markdown_cell(r.analyst), r.strategy, r.attempts.size(), ended_words(r.ended));
   if (std::string cost = cost_text(r.cost); !cost.empty()) text += "Cost: " + cost + ".\n";
   text += "\n## Attempts\n\nFigures of the search guide it; they are not results.\n\n";
-  bool modelled = std::ranges::any_of(r.attempts, [](const auto& a) { return a.modelled_ns.has_value(); });
+  bool modelled = std::ranges::any_of(
+      r.attempts, [](const Attempt& a) { return a.judgement && a.judgement->modelled_ns; });
   text += fmt::format(
       "| # | from | pass | change | outcome | {} | over its rival | advice: promised, measured "
       "|\n|---|---|---|---|---|---|---|---|\n",
       modelled ? "modelled" : "speedup");
-  for (const AttemptReport& a : r.attempts) {
+  for (const Attempt& a : r.attempts) {
+    static const AttemptJudgement kNotJudged;
+    const AttemptJudgement& found = a.judgement ? *a.judgement : kNotJudged;
     std::string advice;
-    if (a.advice)
+    if (a.followed_advice())
       advice = fmt::format("{}: {:.2f}x, {}", markdown_cell(a.advice->tag), a.advice->expected_gain,
-                           a.over_rival ? fmt::format("{:.2f}x", a.over_rival->value) : "nothing");
+                           a.gain() ? fmt::format("{:.2f}x", a.gain()->value) : "nothing");
+    else if (a.advice)
+      advice = fmt::format("{}: not followed", markdown_cell(a.advice->tag));
     text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", a.number,
-                        a.parent < 0 ? "" : std::to_string(a.parent), a.pass, markdown_cell(a.change),
-                        markdown_cell(outcome_text(a)),
-                        a.speedup       ? fmt::format("{:.2f}x", a.speedup->value)
-                        : a.modelled_ns ? readable_time(*a.modelled_ns)
-                                        : "",
-                        a.over_rival ? fmt::format("{:.2f}x", a.over_rival->value) : "", advice);
+                        a.proposal.parent < 0 ? "" : std::to_string(a.proposal.parent),
+                        name_of(a.proposal.pass), markdown_cell(a.change()), markdown_cell(outcome_text(a)),
+                        found.speedup       ? fmt::format("{:.2f}x", found.speedup->value)
+                        : found.modelled_ns ? readable_time(*found.modelled_ns)
+                                            : "",
+                        found.over_rival ? fmt::format("{:.2f}x", found.over_rival->value) : "", advice);
   }
   if (!modelled) text += speedup_curve(r);
-  if (std::string usage = usage_of_kernel(r); !usage.empty())
-    text += "\n## Using the kernel\n\n```\n" + usage + "```\n";
+  if (std::string usage = usage_of_kernel(r, r.folder); !usage.empty())
+    text += "\n## Using the kernel\n\nIn this folder:\n\n```\n" + usage + "```\n";
   if (!r.notes.empty()) {
     text += "\n## Notes\n\n";
     for (const std::string& note : r.notes) text += fmt::format("- {}\n", markdown_cell(note));

@@ -11,16 +11,13 @@
 #include <vector>
 
 #include "base/gate.h"
+#include "base/interval.h"
 #include "base/outcome.h"
 #include "base/result.h"
 #include "verify/gate.h"
 #include "verify/statistics.h"
 
 namespace kforge {
-
-struct Speedup : Interval {  // paired ratio, over 1 is faster than the baseline
-  std::string against;       // always named
-};
 
 struct BaselineResult {
   std::string name;  // "onednn", "torch", the NAME of --baseline NAME=FILE

@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "generate/plan.h"
 #include "store/eval_report.h"
-#include "store/json_reader.h"
+#include "store/json_fields.h"
 
 namespace kforge {
 
@@ -30,10 +29,14 @@ JsonReader::Json array_json(const std::vector<T>& values, F&& convert) {
 }
 
 inline JsonReader::Json speedup_json(const Speedup& s) {
-  return {{"value", s.value}, {"lo", s.lo}, {"hi", s.hi}, {"against", s.against}};
+  JsonReader::Json json = json_of(s);
+  json["shown"] = name_of(shown_by(s));
+  return json;
 }
 inline Speedup read_speedup(const JsonReader& r) {
-  return {{r.get<double>("value"), r.get<double>("lo"), r.get<double>("hi")}, r.get<std::string>("against")};
+  Speedup s;
+  fields(FieldReader(r), s);
+  return s;
 }
 
 inline JsonReader::Json roofline_json(const Roofline& r) {
@@ -41,26 +44,6 @@ inline JsonReader::Json roofline_json(const Roofline& r) {
 }
 inline Roofline read_roofline(const JsonReader& r) {
   return {r.get<std::string>("bound"), r.get<double>("fraction")};
-}
-
-inline JsonReader::Json advice_json(const Advice& a) {
-  return {{"bottleneck", a.bottleneck},
-          {"evidence", a.evidence},
-          {"change", a.change},
-          {"expected_gain", a.expected_gain},
-          {"confidence", a.confidence},
-          {"tag", a.tag},
-          {"by", a.by}};
-}
-inline Advice read_advice(const JsonReader& r) {
-  return {r.get<std::string>("bottleneck"), r.get<std::string>("evidence"), r.get<std::string>("change"),
-          r.get<double>("expected_gain"),   r.get<double>("confidence"),    r.get<std::string>("tag"),
-          r.get<std::string>("by")};
-}
-
-// Bytes that are no UTF-8 are replaced, never an exception.
-inline std::string dump(const JsonReader::Json& json, int indent = -1) {
-  return json.dump(indent, ' ', false, JsonReader::Json::error_handler_t::replace);
 }
 
 }  // namespace kforge

@@ -71,6 +71,10 @@ class JsonReader {
     return found != object_.end() && !found->is_null();
   }
   const Json& object() const { return object_; }
+  // The first complaint is the one that is told.
+  void complain(const char* key, const char* expected) const {
+    if (problem_->empty()) *problem_ = path(key) + " is missing or not " + expected;
+  }
 
  private:
   static const Json& empty() {
@@ -101,9 +105,6 @@ class JsonReader {
     return "a number";
   }
   std::string path(const char* key) const { return where_.empty() ? key : where_ + "." + key; }
-  void complain(const char* key, const char* expected) const {
-    if (problem_->empty()) *problem_ = path(key) + " is missing or not " + expected;
-  }
 
   const Json& object_;
   std::string where_;

@@ -1,5 +1,8 @@
 // Model calls: the question is written down before it is asked, the reply before it is used. And the two
 // small memories of the built-in search: which schedule won, which tunables were tried.
+#include <algorithm>
+#include <iterator>
+
 #include "store/runs.h"
 
 namespace kforge {
@@ -16,14 +19,27 @@ constexpr const char* kCallColumns =
     "cache_read_tokens, "
     "cache_write_tokens, output_tokens, estimated, dollars, seconds, tries FROM model_call ";
 
+constexpr std::string_view kStates[] = {"asked", "received", "failed", "lost"};
+
+CallState state_from(std::string_view name) {
+  auto found = std::ranges::find(kStates, name);
+  return found == std::end(kStates) ? CallState::kLost : static_cast<CallState>(found - std::begin(kStates));
+}
+
+ReplyEnd end_from(std::string_view name) {
+  for (int i = 0; i <= static_cast<int>(ReplyEnd::kCancelled); ++i)
+    if (name_of(static_cast<ReplyEnd>(i)) == name) return static_cast<ReplyEnd>(i);
+  return ReplyEnd::kGarbage;
+}
+
 // Leaves the reply's hash in `reply`.
 StoredCall read_call(const Statement& row) {
   StoredCall call;
   call.key = {row.text(0), static_cast<int>(row.integer(1)), static_cast<int>(row.integer(2))};
   call.take = static_cast<int>(row.integer(3));
   call.model = row.text(4);
-  call.state = row.text(5);
-  call.ended = row.text(6);
+  call.state = state_from(row.text(5));
+  call.ended = end_from(row.text(6));
   call.detail = row.text(7);
   call.reply = row.text(8);
   call.input_tokens = row.integer(9);
@@ -38,6 +54,8 @@ StoredCall read_call(const Statement& row) {
 }
 
 }  // namespace
+
+std::string_view name_of(CallState state) { return kStates[static_cast<std::size_t>(state)]; }
 
 Result<int> RunRecords::begin_call(std::string_view run, const CallKey& key, std::string_view model,
                                    std::string_view prompt) {
@@ -68,16 +86,17 @@ Result<int> RunRecords::begin_call(std::string_view run, const CallKey& key, std
 Result<void> RunRecords::end_call(std::string_view run, const StoredCall& call) {
   Lock lock(mutex_);
   std::optional<std::string> reply;
-  if (call.state == "received") {
+  if (call.state == CallState::kReceived) {
     KF_TRY(reply, store_.save_artefact(call.reply));
   }
+  std::string_view ended = call.state == CallState::kFailed ? "" : name_of(call.ended);
   KF_TRY(
       auto update,
       database_.prepare(
           "UPDATE model_call SET state = ?, reply = ?, ended = ?, detail = ?, input_tokens = ?, "
           "cache_read_tokens = ?, cache_write_tokens = ?, output_tokens = ?, estimated = ?, dollars = ?, "
           "seconds = ?, tries = ? WHERE run = ? AND role = ? AND attempt = ? AND ordinal = ? AND take = ?"));
-  update.bind(call.state).bind(reply).bind(call.ended).bind(call.detail).bind(call.input_tokens);
+  update.bind(name_of(call.state)).bind(reply).bind(ended).bind(call.detail).bind(call.input_tokens);
   update.bind(call.cache_read_tokens).bind(call.cache_write_tokens).bind(call.output_tokens);
   update.bind(std::int64_t{call.estimated})
       .bind(call.dollars)

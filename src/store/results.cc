@@ -29,7 +29,7 @@ Result<void> Store::save_result(const StoredResult& result) {
                           "INSERT INTO result(id, created_at, candidate, build, task, task_hash, shape_set, "
                           "platform, precision, outcome, gate, time_ns, speedup, against, machine, document) "
                           "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
-  insert.bind(result.id).bind(result.created_at).bind(text_or_null(result.candidate)).bind(result.build);
+  insert.bind(result.id).bind(result.created_at).bind(null_if_empty(result.candidate)).bind(result.build);
   insert.bind(result.task)
       .bind(result.task_hash)
       .bind(result.shape_set)
@@ -51,7 +51,7 @@ Result<void> Store::insert_evidence(const StoredResult& result) {
     row.bind(result.id).bind(i++).bind(gate.name).bind(gate.state).bind(gate.summary).bind(gate.evidence);
     KF_TRY_VOID(row.run());
   }
-  for (std::int64_t i = 0; const StoredSamples& series : result.samples) {
+  for (std::int64_t i = 0; const SampleSeries& series : result.samples) {
     KF_TRY(auto row, database_.prepare("INSERT INTO sample VALUES (?,?,?,?)"));
     KF_TRY_VOID(row.bind(result.id)
                     .bind(i++)
@@ -59,7 +59,7 @@ Result<void> Store::insert_evidence(const StoredResult& result) {
                     .bind(nlohmann::json(series.ns_per_call).dump())
                     .run());
   }
-  for (std::int64_t i = 0; const StoredSeed& seed : result.seeds) {
+  for (std::int64_t i = 0; const SeedRecord& seed : result.seeds) {
     KF_TRY(auto row, database_.prepare("INSERT INTO seed VALUES (?,?,?,?)"));
     KF_TRY_VOID(
         row.bind(result.id).bind(i++).bind(seed.purpose).bind(fmt::format("{:016x}", seed.seed)).run());

@@ -1,7 +1,9 @@
-// Runs, their attempts and the advice they were made on.
+// Runs: how they were asked for and how they ended.
 #include "store/runs.h"
 
 #include <charconv>
+
+#include "store/option_document.h"
 
 namespace kforge {
 namespace {
@@ -13,14 +15,18 @@ constexpr const char* kRunColumns =
     "options, "
     "state, ended, result, against, folder, document, seed, best, speedup FROM run ";
 
-StoredRun read_run(const Statement& row) {
+Result<StoredRun> read_run(const Statement& row) {
   StoredRun run;
+  std::string options, state, ended;
   std::string* texts[] = {&run.id,       &run.created_at, &run.task,      &run.task_hash, &run.shape_set,
                           &run.platform, &run.precision,  &run.generator, &run.analyst,   &run.strategy,
-                          &run.options,  &run.state,      &run.ended,     &run.result,    &run.against,
+                          &options,      &state,          &ended,         &run.result,    &run.against,
                           &run.folder,   &run.document};
   int column = 0;
   for (std::string* text : texts) *text = row.text(column++);
+  KF_TRY(run.options, options_from_document(options));
+  run.state = state == name_of(RunState::kFinished) ? RunState::kFinished : RunState::kRunning;
+  run.ended = ending_from_name(ended);
   std::string seed = row.text(column++);
   std::from_chars(seed.data(), seed.data() + seed.size(), run.seed, 16);
   if (!row.is_null(column)) run.best = static_cast<int>(row.integer(column));
@@ -29,6 +35,8 @@ StoredRun read_run(const Statement& row) {
 }
 
 }  // namespace
+
+std::string_view name_of(RunState state) { return state == RunState::kFinished ? "finished" : "running"; }
 
 Result<std::unique_ptr<RunRecords>> RunRecords::open() {
   KF_TRY(fs::path home, kforge_home());
@@ -47,11 +55,11 @@ Result<void> RunRecords::begin(const StoredRun& run) {
          database_.prepare(
              "INSERT INTO run(id, created_at, task, task_hash, shape_set, platform, precision, "
              "generator, analyst, strategy, options, seed, state) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"));
-  for (const std::string* text :
-       {&run.id, &run.created_at, &run.task, &run.task_hash, &run.shape_set, &run.platform, &run.precision,
-        &run.generator, &run.analyst, &run.strategy, &run.options})
+  for (const std::string* text : {&run.id, &run.created_at, &run.task, &run.task_hash, &run.shape_set,
+                                  &run.platform, &run.precision, &run.generator, &run.analyst, &run.strategy})
     insert.bind(*text);
-  return written(insert.bind(fmt::format("{:016x}", run.seed)).bind(run.state).run());
+  insert.bind(to_document(run.options)).bind(fmt::format("{:016x}", run.seed));
+  return written(insert.bind(name_of(run.state)).run());
 }
 
 Result<void> RunRecords::finish(const StoredRun& run) {
@@ -62,7 +70,11 @@ Result<void> RunRecords::finish(const StoredRun& run) {
              "folder = ?, document = ? WHERE id = ?"));
   std::optional<std::int64_t> best;
   if (run.best) best = *run.best;
-  update.bind(run.state).bind(run.ended).bind(best).bind(text_or_null(run.result)).bind(run.speedup);
+  update.bind(name_of(run.state))
+      .bind(run.ended ? name_of(*run.ended) : "")
+      .bind(best)
+      .bind(null_if_empty(run.result))
+      .bind(run.speedup);
   return written(update.bind(run.against).bind(run.folder).bind(run.document).bind(run.id).run());
 }
 
@@ -105,107 +117,9 @@ Result<std::vector<StoredRun>> RunRecords::latest(std::string_view task, std::si
   for (;;) {
     KF_TRY(bool more, query.step());
     if (!more) return runs;
-    runs.push_back(read_run(query));
+    KF_TRY(StoredRun run, read_run(query));
+    runs.push_back(std::move(run));
   }
-}
-
-Result<void> RunRecords::save_plan(std::string_view run, int number, std::string_view plan) {
-  Lock lock(mutex_);
-  KF_TRY(auto insert, database_.prepare("INSERT INTO attempt(run, number, plan) VALUES (?,?,?)"));
-  return written(insert.bind(run).bind(std::int64_t{number}).bind(plan).run());
-}
-
-Result<void> RunRecords::change_plan(std::string_view run, int number, std::string_view plan) {
-  Lock lock(mutex_);
-  KF_TRY(auto update, database_.prepare("UPDATE attempt SET plan = ? WHERE run = ? AND number = ?"));
-  return written(update.bind(plan).bind(run).bind(std::int64_t{number}).run());
-}
-
-Result<void> RunRecords::change_verdict(std::string_view run, int number, std::string_view verdict) {
-  Lock lock(mutex_);
-  KF_TRY(auto update, database_.prepare("UPDATE attempt SET verdict = ? WHERE run = ? AND number = ?"));
-  return written(update.bind(verdict).bind(run).bind(std::int64_t{number}).run());
-}
-
-Result<void> RunRecords::save_generation(std::string_view run, int number, std::string_view generation,
-                                         const StoredCandidate* candidate) {
-  Lock lock(mutex_);
-  if (candidate) KF_TRY_VOID(store_.save_candidate(*candidate));
-  KF_TRY(auto update,
-         database_.prepare("UPDATE attempt SET generation = ?, candidate = ? WHERE run = ? AND number = ?"));
-  update.bind(generation).bind(text_or_null(candidate ? candidate->hash : ""));
-  return written(update.bind(run).bind(std::int64_t{number}).run());
-}
-
-Result<void> RunRecords::save_verdict(std::string_view run, int number, std::string_view verdict,
-                                      std::string_view result, double clock) {
-  Lock lock(mutex_);
-  KF_TRY(auto update,
-         database_.prepare(
-             "UPDATE attempt SET verdict = ?, result = ?, clock = ? WHERE run = ? AND number = ?"));
-  return written(
-      update.bind(verdict).bind(text_or_null(result)).bind(clock).bind(run).bind(std::int64_t{number}).run());
-}
-
-Result<std::vector<StoredAttempt>> RunRecords::attempts(std::string_view run) {
-  Lock lock(mutex_);
-  KF_TRY(auto query,
-         database_.prepare(
-             "SELECT number, plan, generation, attempt.candidate, verdict, result, clock, document "
-             "FROM attempt LEFT JOIN advice ON advice.run = attempt.run AND advice.attempt = number "
-             "WHERE attempt.run = ? ORDER BY number"));
-  query.bind(run);
-  std::vector<StoredAttempt> attempts;
-  for (;;) {
-    KF_TRY(bool more, query.step());
-    if (!more) return attempts;
-    StoredAttempt& attempt = attempts.emplace_back();
-    attempt.number = static_cast<int>(query.integer(0));
-    attempt.plan = query.text(1);
-    if (!query.is_null(2)) attempt.generation = query.text(2);
-    attempt.candidate = query.text(3);
-    if (!query.is_null(4)) attempt.verdict = query.text(4);
-    attempt.result = query.text(5);
-    attempt.clock = query.real(6);
-    if (!query.is_null(7)) attempt.advice = query.text(7);
-  }
-}
-
-Result<StoredCandidate> RunRecords::candidate(std::string_view hash) {
-  Lock lock(mutex_);
-  return store_.candidate(hash);
-}
-
-Result<void> RunRecords::save_advice(std::string_view run, int attempt, const StoredAdvice& advice) {
-  Lock lock(mutex_);
-  KF_TRY(
-      auto insert,
-      database_.prepare("INSERT OR REPLACE INTO advice(run, attempt, tag, made_by, expected_gain, document) "
-                        "VALUES (?,?,?,?,?,?)"));
-  insert.bind(run).bind(std::int64_t{attempt}).bind(advice.tag).bind(advice.by);
-  return written(insert.bind(advice.expected_gain).bind(advice.document).run());
-}
-
-Result<void> RunRecords::save_gain(std::string_view run, int attempt, double gain) {
-  Lock lock(mutex_);
-  KF_TRY(auto update, database_.prepare("UPDATE advice SET measured_gain = ? WHERE run = ? AND attempt = ?"));
-  return update.bind(gain).bind(run).bind(std::int64_t{attempt}).run();
-}
-
-Result<void> RunRecords::save_profile(std::string_view run, int attempt, std::string_view document) {
-  Lock lock(mutex_);
-  KF_TRY(std::string hash, store_.save_artefact(document));
-  KF_TRY(auto insert, database_.prepare("INSERT OR REPLACE INTO profile VALUES (?,?,?)"));
-  return written(insert.bind(run).bind(std::int64_t{attempt}).bind(hash).run());
-}
-
-Result<std::optional<std::string>> RunRecords::profile(std::string_view run, int attempt) {
-  Lock lock(mutex_);
-  KF_TRY(auto query, database_.prepare("SELECT artefact FROM profile WHERE run = ? AND attempt = ?"));
-  KF_TRY(bool found, query.bind(run).bind(std::int64_t{attempt}).step());
-  if (!found) return std::nullopt;
-  KF_TRY(std::string document, store_.load_artefact(query.text(0)));
-  return document;
 }
 
 Result<std::optional<RunRecords::Elsewhere>> RunRecords::best_elsewhere(std::string_view task,

@@ -1,50 +1,56 @@
-// The records of `kforge forge` runs: plans, programs, verdicts, advice and model calls, each written before
+// The records of `kforge forge` runs: the stages of attempts, profiles and model calls, each written before
 // it is used. A connection of its own with a lock around it, because model calls end on other threads.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
+#include "generate/attempt.h"
+#include "generate/named_time.h"
+#include "llm/llm.h"
+#include "search/ending.h"
 #include "store/store.h"
 
 namespace kforge {
 
+struct Profile;
+
+// Settings by their names: what a resumed run needs, whoever asked for it.
+using OptionValue = std::variant<std::monostate, bool, int, double, std::string, std::vector<std::string>>;
+using OptionMap = std::map<std::string, OptionValue>;
+
+enum class RunState : std::uint8_t { kRunning, kFinished };
+std::string_view name_of(RunState state);  // "running", "finished"
+
 struct StoredRun {
   std::string id, created_at;
   std::string task, task_hash, shape_set, platform, precision, generator, analyst, strategy;
-  std::string options;  // JSON
+  OptionMap options;
   std::uint64_t seed = 0;
   // Known at the end.
-  std::string state = "running";  // or "finished"
-  std::string ended;              // why
-  std::optional<int> best;        // attempt
-  std::string result;             // id of the confirmation
+  RunState state = RunState::kRunning;
+  std::optional<Ending> ended;  // why
+  std::optional<int> best;      // attempt
+  std::string result;           // id of the confirmation
   std::optional<double> speedup;
   std::string against, folder, document;
 };
 
-struct StoredAttempt {
-  int number = 0;
-  std::string plan;                       // JSON
-  std::optional<std::string> generation;  // JSON; nothing: the agent has not answered
-  std::string candidate;                  // hash; empty: no program came
-  std::optional<std::string> verdict;     // JSON; nothing: not judged
-  std::string result;                     // id
-  double clock = 0;
-  std::optional<std::string> advice;  // JSON
-};
-
-struct StoredAdvice {
-  std::string tag, by, document;
-  double expected_gain = 1;
+// What is known before the first attempt.
+struct MeasuredSetting {
+  std::vector<NamedTime> baselines;  // fastest first
+  std::vector<NamedTime> operators;  // of the baseline onednn, in graph order; may be empty
+  std::vector<std::string> notes;
 };
 
 // Which call of a run: the key under which a reply is found again.
@@ -53,11 +59,21 @@ struct CallKey {
   int attempt = 0, ordinal = 0;
 };
 
+enum class CallState : std::uint8_t {
+  kAsked,
+  kReceived,
+  kFailed,  // the service
+  kLost,    // the process died, or we stopped it: whatever came is gone
+};
+std::string_view name_of(CallState state);
+
 struct StoredCall {
   CallKey key;
   int take = 0;
-  std::string model, state;  // "asked", "received", "failed", "lost"
-  std::string ended, detail;
+  std::string model;
+  CallState state = CallState::kAsked;
+  ReplyEnd ended = ReplyEnd::kComplete;  // when received
+  std::string detail;
   std::string reply;  // text, when received
   std::int64_t input_tokens = 0, cache_read_tokens = 0, cache_write_tokens = 0, output_tokens = 0;
   bool estimated = false;
@@ -82,23 +98,21 @@ class RunRecords {
   // Newest first.
   Result<std::vector<StoredRun>> latest(std::string_view task, std::size_t limit);
 
-  Result<void> save_plan(std::string_view run, int number, std::string_view plan);
-  Result<void> change_plan(std::string_view run, int number, std::string_view plan);
-  // The confirmation may see more than the judging that was saved.
-  Result<void> change_verdict(std::string_view run, int number, std::string_view verdict);
-  // The candidate's files go into the store first.
-  Result<void> save_generation(std::string_view run, int number, std::string_view generation,
-                               const StoredCandidate* candidate);
-  Result<void> save_verdict(std::string_view run, int number, std::string_view verdict,
-                            std::string_view result, double clock);
-  // In order of their numbers.
-  Result<std::vector<StoredAttempt>> attempts(std::string_view run);
+  // The stages of an attempt, each when it is there.
+  Result<void> save_proposal(std::string_view run, const Attempt& attempt);
+  Result<void> change_proposal(std::string_view run, const Attempt& attempt);
+  Result<void> save_advice(std::string_view run, const Attempt& attempt);
+  Result<void> save_generation(std::string_view run, const Attempt& attempt);
+  // With the decision; again when the confirmation overturns it.
+  Result<void> save_judgement(std::string_view run, const Attempt& attempt);
+  // In order of their numbers, with their programs.
+  Result<std::vector<Attempt>> attempts(std::string_view run);
   Result<StoredCandidate> candidate(std::string_view hash);
 
-  Result<void> save_advice(std::string_view run, int attempt, const StoredAdvice& advice);
-  Result<void> save_gain(std::string_view run, int attempt, double gain);
-  Result<void> save_profile(std::string_view run, int attempt, std::string_view document);
-  Result<std::optional<std::string>> profile(std::string_view run, int attempt);
+  Result<void> save_profile(std::string_view run, int attempt, const Profile& profile);
+  Result<std::optional<Profile>> profile(std::string_view run, int attempt);
+  Result<void> save_setting(std::string_view run, const MeasuredSetting& setting);
+  Result<std::optional<MeasuredSetting>> setting(std::string_view run);
 
   // Writes down that the question was asked before it is: the take to answer under.
   Result<int> begin_call(std::string_view run, const CallKey& key, std::string_view model,
@@ -132,6 +146,10 @@ class RunRecords {
  private:
   RunRecords(Store store, Database database) : store_(std::move(store)), database_(std::move(database)) {}
   Result<std::string> full_id(std::string_view id);
+  Result<void> save_document(std::string_view run, int attempt, std::string_view document);
+  Result<std::optional<std::string>> document(std::string_view run, int attempt);
+  Result<std::optional<Candidate>> load_program(std::string_view hash);
+  Result<void> save_program(const Candidate& program);
   static Result<void> written(Result<void> done) {
     if (done && after_run_record) after_run_record();
     return done;

@@ -19,7 +19,8 @@ class RunRecordsTest : public testing::Test {
     run.task = std::move(task);
     run.platform = "cpu";
     run.generator = "mailbox:x";
-    run.options = "{}";
+    run.options = {{"task", "softmax"}, {"width", 3},   {"seconds", 2.5},
+                   {"cold", true},      {"target", {}}, {"without", std::vector<std::string>{"profile"}}};
     run.seed = 0xfedcba9876543210ull;
     return run;
   }
@@ -41,9 +42,11 @@ TEST_F(RunRecordsTest, RunIsFoundByIdPrefixAndAsTheLast) {
 TEST_F(RunRecordsTest, EndOfARunIsWrittenOverItsBeginning) {
   ASSERT_TRUE(records_->begin(run("r")));
   StoredRun end = *records_->run("r");
-  EXPECT_EQ(end.state, "running");
-  end.state = "finished";
-  end.ended = "target";
+  EXPECT_EQ(end.state, RunState::kRunning);
+  EXPECT_EQ(end.ended, std::nullopt);
+  EXPECT_EQ(end.options, run("r").options);
+  end.state = RunState::kFinished;
+  end.ended = Ending::kTarget;
   end.best = 3;
   end.speedup = 2.5;
   end.against = "onednn";
@@ -51,10 +54,10 @@ TEST_F(RunRecordsTest, EndOfARunIsWrittenOverItsBeginning) {
   ASSERT_TRUE(records_->finish(end));
   reopen();
   StoredRun back = *records_->run("r");
-  EXPECT_EQ(back.state, "finished");
+  EXPECT_EQ(back.state, RunState::kFinished);
   EXPECT_EQ(back.best, 3);
   EXPECT_EQ(back.speedup, 2.5);
-  EXPECT_EQ(back.ended, "target");
+  EXPECT_EQ(back.ended, Ending::kTarget);
   EXPECT_EQ(back.document, R"({"a":1})");
 }
 
@@ -70,48 +73,6 @@ TEST_F(RunRecordsTest, ListsNewestFirstByTaskWithOrWithoutSuite) {
   EXPECT_EQ(softmax[1].id, "r1");
 }
 
-TEST_F(RunRecordsTest, AttemptGrowsStepByStep) {
-  ASSERT_TRUE(records_->begin(run("r")));
-  ASSERT_TRUE(records_->save_plan("r", 1, R"({"pass":"functional"})"));
-  EXPECT_FALSE(records_->attempts("r")->at(0).generation);
-  StoredCandidate program{"cafe", "model m attempt 1", {{"kernel.cc", "int x;"}}};
-  ASSERT_TRUE(records_->save_generation("r", 1, R"({"change":"first"})", &program));
-  reopen();
-  auto attempts = *records_->attempts("r");
-  ASSERT_EQ(attempts.size(), 1u);
-  EXPECT_EQ(attempts[0].generation, R"({"change":"first"})");
-  EXPECT_EQ(attempts[0].candidate, "cafe");
-  EXPECT_EQ(records_->candidate("cafe")->files[0].content, "int x;");
-  EXPECT_FALSE(attempts[0].verdict);
-  ASSERT_TRUE(records_->save_verdict("r", 1, R"({"outcome":"passed"})", "", 12.5));
-  attempts = *records_->attempts("r");
-  EXPECT_EQ(attempts[0].verdict, R"({"outcome":"passed"})");
-  EXPECT_EQ(attempts[0].clock, 12.5);
-}
-
-TEST_F(RunRecordsTest, AttemptWithoutAProgram) {
-  ASSERT_TRUE(records_->begin(run("r")));
-  ASSERT_TRUE(records_->save_plan("r", 1, "{}"));
-  ASSERT_TRUE(records_->save_generation("r", 1, "{}", nullptr));
-  EXPECT_EQ(records_->attempts("r")->at(0).candidate, "");
-}
-
-TEST_F(RunRecordsTest, AdviceComesWithItsAttemptAndItsEffectIsKept) {
-  ASSERT_TRUE(records_->begin(run("r")));
-  ASSERT_TRUE(records_->save_plan("r", 2, "{}"));
-  ASSERT_TRUE(records_->save_advice("r", 2, {"tile", "rules", R"({"tag":"tile"})", 1.5}));
-  ASSERT_TRUE(records_->save_gain("r", 2, 1.2));
-  EXPECT_EQ(records_->attempts("r")->at(0).advice, R"({"tag":"tile"})");
-}
-
-TEST_F(RunRecordsTest, ProfilesHoldAnyBytes) {
-  ASSERT_TRUE(records_->begin(run("r")));
-  EXPECT_FALSE(*records_->profile("r", 1));
-  std::string bytes("\x00\xff png", 6);
-  ASSERT_TRUE(records_->save_profile("r", 1, bytes));
-  EXPECT_EQ(**records_->profile("r", 1), bytes);
-}
-
 TEST_F(RunRecordsTest, ReceivedReplyIsFoundAgain) {
   ASSERT_TRUE(records_->begin(run("r")));
   CallKey key{"generator", 1, 0};
@@ -120,8 +81,7 @@ TEST_F(RunRecordsTest, ReceivedReplyIsFoundAgain) {
   StoredCall call;
   call.key = key;
   call.model = "m";
-  call.state = "received";
-  call.ended = "complete";
+  call.state = CallState::kReceived;
   call.reply = "the kernel";
   call.input_tokens = 100;
   call.output_tokens = 20;
@@ -145,7 +105,7 @@ TEST_F(RunRecordsTest, CallCutByADeathIsLostAndAskedAgainAsANewTake) {
   EXPECT_FALSE(*records_->received("r", key));
   auto calls = *records_->calls("r");
   ASSERT_EQ(calls.size(), 1u);
-  EXPECT_EQ(calls[0].state, "lost");
+  EXPECT_EQ(calls[0].state, CallState::kLost);
   EXPECT_EQ(calls[0].input_tokens, 100) << "an estimate of what it cost";
   EXPECT_EQ(*records_->begin_call("r", key, "m", "x"), 1);
 }
@@ -159,7 +119,7 @@ TEST_F(RunRecordsTest, CallsFromManyThreads) {
       ASSERT_TRUE(records_->begin_call("r", key, "m", "prompt"));
       StoredCall call;
       call.key = key;
-      call.state = "received";
+      call.state = CallState::kReceived;
       call.reply = fmt::format("reply {}", i);
       ASSERT_TRUE(records_->end_call("r", call));
     });

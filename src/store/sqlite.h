@@ -16,8 +16,8 @@ struct sqlite3_stmt;
 
 namespace kforge {
 
-// To bind: NULL for no text.
-inline std::optional<std::string_view> text_or_null(std::string_view text) {
+// Columns that are NULL where there is nothing to say.
+inline std::optional<std::string_view> null_if_empty(std::string_view text) {
   if (text.empty()) return std::nullopt;
   return text;
 }

@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/result.h"
 #include "generate/candidate.h"
+#include "store/eval_report.h"
 #include "store/sqlite.h"
 
 namespace kforge {
@@ -35,14 +36,6 @@ struct StoredBuild {
 struct StoredGate {
   std::string name, state, summary, evidence;
 };
-struct StoredSamples {
-  std::string contender;
-  std::vector<double> ns_per_call;
-};
-struct StoredSeed {
-  std::string purpose;
-  std::uint64_t seed = 0;
-};
 
 struct StoredResult {
   std::string id;  // from new_result_id(), so that the document can name itself
@@ -53,8 +46,8 @@ struct StoredResult {
   std::optional<double> time_ns, speedup;
   std::string document;  // JSON
   std::vector<StoredGate> gates;
-  std::vector<StoredSamples> samples;
-  std::vector<StoredSeed> seeds;
+  std::vector<SampleSeries> samples;
+  std::vector<SeedRecord> seeds;
 };
 
 // A line of a list: a result without its evidence.

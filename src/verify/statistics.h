@@ -4,12 +4,9 @@
 #include <span>
 #include <vector>
 
-namespace kforge {
+#include "base/interval.h"
 
-// A value with its 95 % interval.
-struct Interval {
-  double value = 0, lo = 0, hi = 0;
-};
+namespace kforge {
 
 double median(std::span<const double> values);              // 0 of nothing
 double quantile(std::span<const double> values, double q);  // linear between neighbours

@@ -307,7 +307,7 @@ std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected
   const BoundTask& task = *context.task;
   if (auto failure = canary_failure(task, outputs, slot)) return failure;
   CompareOptions options{context.policy, kind == InputKind::kInteger && exact_on_integers(task),
-                         context.machine->threads(), gate_of(kind) == "accuracy",
+                         context.machine->threads(), gate_of(kind) == Gate::kAccuracy,
                          kind == InputKind::kOwn || kind == InputKind::kNormal};
   for (const ExpectedOutput& output : expected.outputs) {
     std::size_t a = argument_of_output(task, output.name);

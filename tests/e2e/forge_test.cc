@@ -59,7 +59,8 @@ class ForgeRun : public testing::Test {
 
 std::vector<std::string> outcomes(const RunReport& report) {
   std::vector<std::string> list;
-  for (const AttemptReport& attempt : report.attempts) list.push_back(attempt.outcome);
+  for (const Attempt& attempt : report.attempts)
+    list.emplace_back(attempt.judgement ? name_of(attempt.judgement->outcome) : "pending");
   return list;
 }
 
@@ -79,30 +80,30 @@ TEST_F(ForgeRun, EverythingHappensInOneConversation) {
   auto report = run(o);
   ASSERT_TRUE(report) << report.error().text();
   ASSERT_EQ(report->attempts.size(), 8u);
-  auto at = [&](std::size_t number) -> const AttemptReport& { return report->attempts[number - 1]; };
-  EXPECT_EQ(at(1).outcome, "compile_error");
-  EXPECT_EQ(at(2).outcome, "wrong_value");
-  EXPECT_EQ(at(2).pass, "functional");
-  EXPECT_EQ(at(2).parent, 1);
-  EXPECT_EQ(at(3).outcome, "passed");
-  EXPECT_TRUE(at(3).accepted);
-  EXPECT_EQ(at(4).pass, "optimization");
-  EXPECT_EQ(at(4).parent, 3);
-  EXPECT_TRUE(at(4).accepted) << at(4).reason;
+  auto at = [&](std::size_t number) -> const Attempt& { return report->attempts[number - 1]; };
+  EXPECT_EQ(at(1).judgement->outcome, Outcome::kCompileError);
+  EXPECT_EQ(at(2).judgement->outcome, Outcome::kWrongValue);
+  EXPECT_EQ(at(2).proposal.pass, Pass::kFunctional);
+  EXPECT_EQ(at(2).proposal.parent, 1);
+  EXPECT_EQ(at(3).judgement->outcome, Outcome::kPassed);
+  EXPECT_TRUE(at(3).accepted());
+  EXPECT_EQ(at(4).proposal.pass, Pass::kOptimization);
+  EXPECT_EQ(at(4).proposal.parent, 3);
+  EXPECT_TRUE(at(4).accepted()) << at(4).judgement->reason;
   ASSERT_TRUE(at(4).advice);
   EXPECT_EQ(at(4).advice->change, "compute it fewer times");
-  ASSERT_TRUE(at(4).over_rival);
-  EXPECT_GT(at(4).over_rival->lo, 1);
-  EXPECT_NE(at(5).outcome, "passed") << "a cheat is caught";
-  EXPECT_EQ(at(6).pass, "functional") << "what broke is repaired";
-  EXPECT_EQ(at(6).parent, 5);
-  EXPECT_FALSE(at(6).accepted) << "as fast as before is no gain";
-  EXPECT_EQ(at(7).outcome, "crash");
-  EXPECT_THAT(at(7).reason, testing::ContainsRegex("SIGSEGV.*in kernel \\(kernel.cc:[0-9]+\\)"));
-  EXPECT_TRUE(at(8).accepted);
+  ASSERT_TRUE(at(4).gain_of_advice()) << "promised and measured, side by side";
+  EXPECT_GT(at(4).gain_of_advice()->lo, 1);
+  EXPECT_NE(at(5).judgement->outcome, Outcome::kPassed) << "a cheat is caught";
+  EXPECT_EQ(at(6).proposal.pass, Pass::kFunctional) << "what broke is repaired";
+  EXPECT_EQ(at(6).proposal.parent, 5);
+  EXPECT_FALSE(at(6).accepted()) << "as fast as before is no gain";
+  EXPECT_EQ(at(7).judgement->outcome, Outcome::kCrash);
+  EXPECT_THAT(at(7).judgement->reason, testing::ContainsRegex("SIGSEGV.*in kernel \\(kernel.cc:[0-9]+\\)"));
+  EXPECT_TRUE(at(8).accepted());
   ASSERT_TRUE(report->found());
   EXPECT_EQ(report->best_attempt, 8);
-  EXPECT_EQ(report->ended, "attempts");
+  EXPECT_EQ(report->ended, Ending::kAttempts);
   ASSERT_TRUE(report->best->speedup);
   EXPECT_EQ(report->best->speedup->against, "onednn");
   EXPECT_GE(report->cost.calls, 10);
@@ -210,8 +211,8 @@ TEST_F(ForgeRun, StartsFromTheUsersKernelAndStopsAtTheTarget) {
   ASSERT_TRUE(report) << report.error().text();
   ASSERT_EQ(report->attempts.size(), 2u);
   EXPECT_EQ(report->attempts[0].number, 0);
-  EXPECT_EQ(report->attempts[0].generator, "user");
-  EXPECT_EQ(report->ended, "target");
+  EXPECT_EQ(report->attempts[0].generation->generator, "user");
+  EXPECT_EQ(report->ended, Ending::kTarget);
   EXPECT_EQ(report->best_attempt, 1);
 }
 
@@ -227,7 +228,7 @@ TEST_F(ForgeRun, TunablesAreSearchedWithoutTheModel) {
   ASSERT_TRUE(report) << report.error().text();
   ASSERT_TRUE(report->found());
   EXPECT_EQ(report->best_attempt, 1);
-  EXPECT_THAT(report->attempts[0].tuning, HasSubstr("best: REPEAT=1 OTHER=1"));
+  EXPECT_THAT(report->attempts[0].judgement->tuning, HasSubstr("best: REPEAT=1 OTHER=1"));
   EXPECT_THAT(*read_file(folder_.path() / "out" / "kernel.cc"), HasSubstr("#define REPEAT 1\n"));
   EXPECT_EQ(server_.calls().size(), 2u) << "no model call for the values";
 }
@@ -253,7 +254,8 @@ TEST_F(ForgeRun, HostileRepliesAreOnlyBadAttempts) {
   auto report = run(options(task, 5));
   ASSERT_TRUE(report) << report.error().text();
   ASSERT_EQ(report->attempts.size(), 5u);
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_NE(report->attempts[i].outcome, "passed") << i;
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_NE(report->attempts[i].judgement->outcome, Outcome::kPassed) << i;
   EXPECT_TRUE(report->found());
   EXPECT_EQ(to_json(*report).find("sk-e2e-secret"), std::string::npos);
   for (const SeenCall& call : server_.calls())
@@ -269,14 +271,14 @@ TEST_F(ForgeRun, ServiceThatFailsLeavesTheBestSoFarAndARunThatGoesOn) {
   auto report = run(options(task, 3));
   ASSERT_TRUE(report) << report.error().text();
   EXPECT_TRUE(report->found());
-  EXPECT_EQ(report->ended, "service");
-  EXPECT_EQ(report->state, "running");
+  EXPECT_EQ(report->ended, Ending::kService);
+  EXPECT_EQ(report->state, RunState::kRunning);
   ForgeHost host;
   host.view = &view_;
   auto again = resume(report->id, host);
   ASSERT_TRUE(again) << again.error().text();
   EXPECT_EQ(again->best_attempt, 2);
-  EXPECT_EQ(again->attempts[0].result_id, report->attempts[0].result_id)
+  EXPECT_EQ(again->attempts[0].judgement->result, report->attempts[0].judgement->result)
       << "the first attempt was not judged again";
 }
 
@@ -291,12 +293,12 @@ TEST_F(ForgeRun, AServiceThatFailsIsSetAsideWhileOthersWork) {
   o.generators = {server_.openai("no_key"), server_.openai("breaks"), server_.openai("works")};
   auto report = run(o);
   ASSERT_TRUE(report) << report.error().text();
-  EXPECT_EQ(report->ended, "attempts");
+  EXPECT_EQ(report->ended, Ending::kAttempts);
   EXPECT_EQ(report->attempts.size(), 5u);
   EXPECT_TRUE(report->found());
-  for (const AttemptReport& attempt : report->attempts)
-    EXPECT_EQ(attempt.generator.find("no_key"), std::string::npos);
-  EXPECT_THAT(report->attempts.back().generator, HasSubstr("works"));
+  for (const Attempt& attempt : report->attempts)
+    EXPECT_EQ(attempt.generation->generator.find("no_key"), std::string::npos);
+  EXPECT_THAT(report->attempts.back().generation->generator, HasSubstr("works"));
   EXPECT_THAT(report->notes, testing::Contains(HasSubstr("no such key")));
   EXPECT_THAT(report->notes, testing::Contains(HasSubstr("no credit")));
   std::size_t asked = 0;
@@ -316,8 +318,8 @@ TEST_F(ForgeRun, WhatOneModelDeclinesAnotherWrites) {
   auto report = run(o);
   ASSERT_TRUE(report) << report.error().text();
   ASSERT_EQ(report->attempts.size(), 1u);
-  EXPECT_EQ(report->attempts[0].outcome, "passed");
-  EXPECT_THAT(report->attempts[0].generator, HasSubstr("works"));
+  EXPECT_EQ(report->attempts[0].judgement->outcome, Outcome::kPassed);
+  EXPECT_THAT(report->attempts[0].generation->generator, HasSubstr("works"));
   // When all decline, that is the attempt's outcome.
   server_.respond("works", [](const SeenCall&) { return say_refusal("Nor will I."); });
   auto nobody = run(o);
@@ -335,16 +337,17 @@ TEST_F(ForgeRun, LanesOfAFailedServiceAreTakenOverAndAllFailingStopsResumably) {
   o.generators = {server_.openai("a"), server_.openai("b")};
   auto report = run(o);
   ASSERT_TRUE(report) << report.error().text();
-  EXPECT_EQ(report->ended, "service");
-  EXPECT_EQ(report->state, "running");
+  EXPECT_EQ(report->ended, Ending::kService);
+  EXPECT_EQ(report->state, RunState::kRunning);
   EXPECT_TRUE(report->found());
   ForgeHost host;
   host.view = &view_;
   auto again = resume(report->id, host);
   ASSERT_TRUE(again) << again.error().text();
-  EXPECT_EQ(again->state, "finished");
+  EXPECT_EQ(again->state, RunState::kFinished);
   EXPECT_EQ(again->attempts.size(), 5u);
-  EXPECT_EQ(again->attempts[0].result_id, report->attempts[0].result_id) << "not judged again";
+  EXPECT_EQ(again->attempts[0].judgement->result, report->attempts[0].judgement->result)
+      << "not judged again";
 }
 
 TEST_F(ForgeRun, WhenNobodyAnswersTheErrorSaysHowToGoOn) {
@@ -370,7 +373,7 @@ TEST_F(ForgeRun, TheRulesAdviseWhenTheAnalystsServiceFails) {
   o.analyst = server_.openai("analyst");
   auto report = run(o);
   ASSERT_TRUE(report) << report.error().text();
-  EXPECT_EQ(report->ended, "attempts");
+  EXPECT_EQ(report->ended, Ending::kAttempts);
   ASSERT_TRUE(report->attempts[1].advice);
   EXPECT_EQ(report->attempts[1].advice->by, "rules");
   EXPECT_THAT(report->notes, testing::Contains(HasSubstr("not from here")));

@@ -63,19 +63,20 @@ TEST_F(Modelled, BothPassesAreDrivenByTheModel) {
   ASSERT_TRUE(report) << report.error().text();
   ASSERT_EQ(report->attempts.size(), 4u);
   const auto& a = report->attempts;
-  EXPECT_EQ(a[0].outcome, "wrong_value") << "the functional pass is the same as everywhere";
-  EXPECT_EQ(a[0].modelled_ns, std::nullopt);
-  ASSERT_TRUE(a[1].modelled_ns && a[2].modelled_ns && a[3].modelled_ns) << to_json(*report);
-  EXPECT_TRUE(a[1].accepted);
-  EXPECT_EQ(a[2].pass, "optimization");
-  EXPECT_FALSE(a[2].accepted) << "more instructions";
-  EXPECT_TRUE(a[3].accepted) << "fewer";
-  EXPECT_LT(*a[3].modelled_ns, *a[1].modelled_ns);
-  EXPECT_GT(*a[2].modelled_ns, 2 * *a[1].modelled_ns) << "three times the work";
-  for (const AttemptReport& attempt : a) {
-    EXPECT_FALSE(attempt.time_ns);
-    EXPECT_FALSE(attempt.speedup);
-    EXPECT_FALSE(attempt.over_rival);
+  EXPECT_EQ(a[0].judgement->outcome, Outcome::kWrongValue) << "the functional pass is the same as everywhere";
+  EXPECT_EQ(a[0].judgement->modelled_ns, std::nullopt);
+  ASSERT_TRUE(a[1].judgement->modelled_ns && a[2].judgement->modelled_ns && a[3].judgement->modelled_ns)
+      << to_json(*report);
+  EXPECT_TRUE(a[1].accepted());
+  EXPECT_EQ(a[2].proposal.pass, Pass::kOptimization);
+  EXPECT_FALSE(a[2].accepted()) << "more instructions";
+  EXPECT_TRUE(a[3].accepted()) << "fewer";
+  EXPECT_LT(*a[3].judgement->modelled_ns, *a[1].judgement->modelled_ns);
+  EXPECT_GT(*a[2].judgement->modelled_ns, 2 * *a[1].judgement->modelled_ns) << "three times the work";
+  for (const Attempt& attempt : a) {
+    EXPECT_FALSE(attempt.judgement->time_ns);
+    EXPECT_FALSE(attempt.judgement->speedup);
+    EXPECT_FALSE(attempt.judgement->over_rival);
   }
   ASSERT_TRUE(report->found());
   EXPECT_EQ(report->best_attempt, 4);
@@ -83,7 +84,7 @@ TEST_F(Modelled, BothPassesAreDrivenByTheModel) {
   EXPECT_FALSE(report->best->speedup);
   ASSERT_TRUE(report->best->modelled);
   EXPECT_EQ(report->best->modelled->model, "instructions 1");
-  EXPECT_NEAR(report->best->modelled->ns, *a[3].modelled_ns, 0.02 * *a[3].modelled_ns);
+  EXPECT_NEAR(report->best->modelled->ns, *a[3].judgement->modelled_ns, 0.02 * *a[3].judgement->modelled_ns);
   // What people, files and agents see.
   EXPECT_THAT(to_terminal(*report, {}), HasSubstr("VERIFIED, not timed"));
   EXPECT_THAT(to_terminal(*report, {}), HasSubstr("modelled"));
@@ -104,7 +105,7 @@ TEST_F(Modelled, EvalShowsTheModelledFigureAndTunablesAreSearchedByIt) {
   server_.script("generator", {say(text)});
   auto report = run(options(1));
   ASSERT_TRUE(report) << report.error().text();
-  EXPECT_THAT(report->attempts[0].tuning, HasSubstr("best: REPEAT=1"));
+  EXPECT_THAT(report->attempts[0].judgement->tuning, HasSubstr("best: REPEAT=1"));
 
   EvalOptions eval;
   static_cast<JudgeOptions&>(eval) = options(1).session;

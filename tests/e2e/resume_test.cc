@@ -144,29 +144,32 @@ TEST_F(Resume, AfterADeathAtEveryStepTheRunEndsAsItWouldHave) {
     auto report = report_of(**records, id);
     ASSERT_TRUE(report) << report.error().text();
     SCOPED_TRACE(fmt::format("killed after step {}", at));
-    EXPECT_EQ(report->state, "finished");
-    EXPECT_EQ(report->ended, "attempts");
+    EXPECT_EQ(report->state, RunState::kFinished);
+    EXPECT_EQ(report->ended, Ending::kAttempts);
     ASSERT_EQ(report->attempts.size(), 2u);
-    EXPECT_EQ(report->attempts[0].outcome, "passed");
-    EXPECT_EQ(report->attempts[1].parent, 1);
-    EXPECT_EQ(report->attempts[1].pass, "optimization");
+    EXPECT_EQ(report->attempts[0].judgement->outcome, Outcome::kPassed);
+    EXPECT_EQ(report->attempts[1].proposal.parent, 1);
+    EXPECT_EQ(report->attempts[1].proposal.pass, Pass::kOptimization);
     EXPECT_TRUE(report->found());  // which one is the faster is a matter of time, and not of this test
     // Finished steps stand.
     auto after = *(*records)->attempts(id);
     for (std::size_t i = 0; i < before.size(); ++i) {
-      EXPECT_EQ(after[i].plan, before[i].plan);
+      EXPECT_EQ(after[i].proposal.pass, before[i].proposal.pass);
+      EXPECT_EQ(after[i].proposal.parent, before[i].proposal.parent);
       if (before[i].generation) {
-        EXPECT_EQ(after[i].generation, before[i].generation);
+        EXPECT_EQ(after[i].generation->change, before[i].generation->change);
+        EXPECT_EQ(after[i].generation->seconds, before[i].generation->seconds);
       }
-      if (before[i].verdict) {
-        EXPECT_EQ(after[i].verdict, before[i].verdict);
-        EXPECT_EQ(after[i].result, before[i].result);
+      if (before[i].judgement) {
+        EXPECT_EQ(after[i].judgement->clock, before[i].judgement->clock);
+        EXPECT_EQ(after[i].judgement->time_ns, before[i].judgement->time_ns);
+        EXPECT_EQ(after[i].judgement->result, before[i].judgement->result);
       }
     }
     // Nothing received was asked for again.
     auto asked = questions();
     for (const StoredCall& call : received_before)
-      if (call.state == "received") {
+      if (call.state == CallState::kReceived) {
         std::string key = fmt::format("{}-{}-{}", call.key.role, call.key.attempt, call.key.ordinal);
         EXPECT_EQ(asked[key], asked_before[key]) << key;
       }

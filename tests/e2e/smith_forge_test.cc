@@ -7,6 +7,7 @@
 #include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "cli/kforge_run.h"
@@ -158,6 +159,42 @@ norms (float[{0}, {1}] x) => (float[{0}, {1}] y) {{
   const json second = forged(forge(norm("second", 44, 310), {"--attempts", "1"}), options);
   EXPECT_THAT(second["attempts"][0]["change"].get<std::string>(), HasSubstr("won on this family before"));
   EXPECT_EQ(second["best"]["outcome"], "passed");
+}
+
+// Schedules are what the strategies search when the built-in generator writes.
+TEST_F(SmithForge, EveryStrategySearchesSchedules) {
+  for (const std::string strategy : {"best-of", "beam", "tree", "evolve"}) {
+    const json report = forged(forge("softmax", {"--shapes", "small", "--attempts", "6", "--strategy",
+                                                 strategy, "--width", "2", "--patience", "1000"}));
+    ASSERT_EQ(report["best"]["outcome"], "passed") << strategy;
+    EXPECT_EQ(report["strategy"], strategy);
+    std::set<int> lanes;
+    std::set<std::string> programs;
+    for (const json& attempt : report["attempts"]) {
+      lanes.insert(attempt["lane"].get<int>());
+      programs.insert(attempt["kernel_hash"].get<std::string>());
+    }
+    EXPECT_EQ(lanes, (std::set<int>{0, 1})) << strategy;
+    EXPECT_EQ(programs.size(), report["attempts"].size()) << strategy << ": none is tried twice";
+    EXPECT_GE(programs.size(), 4u) << strategy << report["ended"];
+    EXPECT_TRUE(report["notes"].empty()) << report["notes"].dump();
+  }
+}
+
+TEST_F(SmithForge, AnOptionWithoutEffectIsNamed) {
+  const json report = forged(forge(
+      "relu", {"--shapes", "small", "--attempts", "1", "--width", "3", "--repairs", "9", "--target", "2x"}));
+  const std::string notes = report["notes"].dump();
+  EXPECT_THAT(notes, HasSubstr("--width has no effect: the strategy chain"));
+  EXPECT_THAT(notes, HasSubstr("--repairs has no effect"));
+  EXPECT_THAT(notes, HasSubstr("--target has no effect: without a baseline"));
+  EXPECT_THAT(*read_file(folder_.path() / "out" / "report.md"), HasSubstr("--width has no effect"));
+}
+
+TEST_F(SmithForge, WhatIsGivenBesideResumeIsRefused) {
+  const Finished done = kforge_run({"forge", "--resume", "last", "--attempts", "3"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr("--attempts has no effect with --resume"));
 }
 
 TEST_F(SmithForge, LessArithmeticThanTheGraphIsToldEverywhere) {

@@ -1,0 +1,51 @@
+// When a search ends, and what it has spent.
+#include <algorithm>
+
+#include "forge/run_state.h"
+
+namespace kforge {
+namespace {
+
+constexpr double kNearRoofline = 0.95;
+constexpr int kModelPatience = 8, kRacePatience = 60;  // attempts without gain; races are cheap
+
+int patience(const ForgeState& s) {
+  if (s.options.patience > 0) return s.options.patience;
+  return s.agents.every(&GeneratorTraits::raced) ? kRacePatience : kModelPatience * s.strategy_settings.width;
+}
+
+}  // namespace
+
+Result<Spent> spent(ForgeState& s) {
+  Spent spent;
+  for (const Attempt& attempt : s.attempts->history().attempts) spent.attempts += attempt.number > 0;
+  spent.seconds = s.clock();
+  KF_TRY(auto calls, s.records->calls(s.record.id));
+  for (const StoredCall& call : calls) {
+    spent.tokens += call.input_tokens + call.output_tokens;
+    if (call.dollars) spent.dollars = spent.dollars.value_or(0) + *call.dollars;
+  }
+  return spent;
+}
+
+Result<std::optional<Ending>> reason_to_stop(ForgeState& s) {
+  if (s.stopped()) return Ending::kInterrupted;
+  if (s.service_error) return Ending::kService;
+  KF_TRY(Spent so_far, spent(s));
+  if (auto limit = used_up(s.options.budget, so_far)) return limit;
+  if (s.exhausted) return Ending::kExhausted;
+  const History& history = s.attempts->history();
+  const Attempt* best = history.best();
+  if (!best) return std::nullopt;
+  const std::optional<Speedup>& speedup = best->judgement->speedup;
+  if (s.options.target && speedup && speedup->lo >= *s.options.target) return Ending::kTarget;
+  // A baseline that is faster knows something the roofline does not.
+  bool behind = speedup && speedup->value < 1;
+  if (best->judgement->roofline_fraction.value_or(0) >= kNearRoofline && !behind) return Ending::kRoofline;
+  auto since =
+      std::ranges::count_if(history.attempts, [&](const Attempt& a) { return a.number > best->number; });
+  if (since >= patience(s)) return Ending::kNoGain;
+  return std::nullopt;
+}
+
+}  // namespace kforge

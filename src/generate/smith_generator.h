@@ -1,0 +1,51 @@
+// The built-in generation agent: the smith behind the same interface as a model. The analytic design first
+// (or what won on this family before), then the neighbouring design that fits the analyst's advice, most
+// promising first. Pure but for what it remembers here.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generate/generator.h"
+#include "smith/smith.h"
+
+namespace kforge {
+
+smith::Problem problem_of(const BoundTask& task, const Machine& machine, int threads,
+                          std::string_view precision);
+
+class SmithGenerator final : public Generator {
+ public:
+  explicit SmithGenerator(smith::Problem problem) : problem_(std::move(problem)) {}
+
+  std::string name() const override { return "smith"; }
+  GeneratorTraits traits() const override { return {.raced = true, .local = true}; }
+  std::string family() const override { return smith::family(problem_); }
+  void start_from(std::string schedule) override { first_guess_ = std::move(schedule); }
+  void recall(const Attempt& attempt) override;
+  std::vector<std::string> kinds_of_change(const Attempt& attempt) override;
+
+  // kExhausted when every neighbour was tried. An operator it cannot write is an Error with the remedy.
+  Result<Generation> generate(const Plan& plan, const AgentSetting& context,
+                              const ReplyWatch& watch) override;
+
+ private:
+  Result<Generation> first();
+  Result<Generation> next(const Plan& plan);
+  Result<std::vector<smith::Move>*> neighbours_of(int parent);
+  Result<std::optional<Generation>> neighbour_of(int parent, const Plan& plan);
+  bool tried(std::string_view schedule) const;
+
+  smith::Problem problem_;
+  std::string first_guess_;
+  bool compared_ = false;                               // the remembered design with the analytic one
+  std::mutex mutex_;                                    // of what follows
+  std::map<int, std::string> schedules_;                // by attempt
+  std::map<int, std::vector<smith::Move>> neighbours_;  // by parent, those not tried yet
+};
+
+}  // namespace kforge

@@ -1,0 +1,98 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "generate/sample_attempt.h"
+#include "report/run_report.h"
+#include "store/sample_report.h"
+
+namespace kforge {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class RunText : public testing::Test {
+ protected:
+  RunText() {
+    report_.id = "r1";
+    report_.task = "core/softmax";
+    report_.platform = "cpu";
+    report_.shape_set = "bench";
+    report_.precision = "fp32";
+    report_.state = RunState::kFinished;
+    report_.ended = Ending::kAttempts;
+    report_.folder = "/somewhere/out";
+    report_.kernel_path = "/somewhere/out/kernel.cc";
+    report_.best = passed_report();
+    report_.best->task_path.clear();
+    report_.best_attempt = 1;
+    Attempt first{.number = 1};
+    set_source(first, "int x;");
+    judged(first, Outcome::kPassed);
+    first.decision = Decision{true, true};
+    report_.attempts = {first};
+  }
+  void confirmed(double value, double lo, double hi) {
+    report_.best->speedup = Speedup{value, lo, hi, "onednn"};
+  }
+  std::string json_headline() { return nlohmann::json::parse(to_json(report_))["headline"]; }
+
+  RunReport report_;
+};
+
+TEST_F(RunText, AWinThatWasShownIsTheHeadline) {
+  confirmed(1.3, 1.2, 1.4);
+  EXPECT_EQ(json_headline(), "Verified: 1.30x [1.20, 1.40] over onednn");
+  EXPECT_THAT(to_terminal(report_, {}), AllOf(HasSubstr("1.30x [1.20, 1.40]"), Not(HasSubstr("holds 1"))));
+  EXPECT_EQ(nlohmann::json::parse(to_json(report_))["best"]["speedup"]["shown"], "faster");
+}
+
+TEST_F(RunText, AnIntervalThatHoldsOneIsSaidInWordsEverywhere) {
+  confirmed(1.04, 0.94, 1.09);
+  constexpr const char* kWords = "the interval holds 1: no difference was shown";
+  EXPECT_THAT(to_terminal(report_, {}), HasSubstr(kWords));
+  EXPECT_THAT(to_markdown(report_), HasSubstr(kWords));
+  EXPECT_THAT(json_headline(), HasSubstr(kWords));
+  EXPECT_EQ(nlohmann::json::parse(to_json(report_))["best"]["speedup"]["shown"], "no_difference");
+}
+
+TEST_F(RunText, ASlowerKernelIsSaidToBeSlower) {
+  confirmed(0.8, 0.7, 0.9);
+  EXPECT_THAT(to_terminal(report_, {}), HasSubstr("it is slower than onednn"));
+  EXPECT_THAT(to_markdown(report_), HasSubstr("it is slower than onednn"));
+  EXPECT_THAT(json_headline(), HasSubstr("it is slower than onednn"));
+}
+
+TEST_F(RunText, PathsInTheMarkdownAreRelativeToItsFolder) {
+  confirmed(1.3, 1.2, 1.4);
+  std::string text = to_markdown(report_);
+  EXPECT_THAT(text, Not(HasSubstr("/somewhere")));
+  EXPECT_THAT(text, HasSubstr("--kernel kernel.cc"));
+  report_.best->task_path = "/somewhere/tasks/mine";
+  EXPECT_THAT(to_markdown(report_), HasSubstr("kforge eval ../tasks/mine"));
+}
+
+TEST_F(RunText, PromisedAndMeasuredStandSideBySideOnlyWhereAdviceWasFollowed) {
+  confirmed(1.3, 1.2, 1.4);
+  for (int number : {2, 3}) {
+    Attempt attempt{.number = number};
+    set_source(attempt, "int y;");
+    set_advice(attempt, {.expected_gain = 1.5, .tag = "unroll"}, number == 2);
+    judged(attempt, Outcome::kPassed);
+    set_gain(attempt, 1.25, 1.1, 1.4);
+    report_.attempts.push_back(attempt);
+  }
+  std::string text = to_markdown(report_);
+  EXPECT_THAT(text, HasSubstr("unroll: 1.50x, 1.25x"));
+  EXPECT_THAT(text, HasSubstr("unroll: not followed"));
+  auto json = nlohmann::json::parse(to_json(report_));
+  EXPECT_EQ(json["attempts"][1]["followed_advice"], true);
+  EXPECT_EQ(json["attempts"][2]["followed_advice"], false);
+  EXPECT_TRUE(json["attempts"][0]["followed_advice"].is_null());
+}
+
+}  // namespace
+}  // namespace kforge

@@ -1,0 +1,80 @@
+#include "store/profile_document.h"
+
+#include "store/json_fields.h"
+
+namespace kforge {
+namespace {
+
+using Json = JsonReader::Json;
+
+Json times_json(const std::vector<NamedTime>& times) {
+  Json json = Json::array();
+  for (const NamedTime& time : times) json.push_back(Json::array({time.name, time.ns}));
+  return json;
+}
+
+std::vector<NamedTime> times_from(const JsonReader& r, const char* key) {
+  std::vector<NamedTime> times;
+  if (!r.has(key)) return times;
+  for (const Json& pair : r.object().at(key))
+    if (pair.is_array() && pair.size() == 2 && pair[0].is_string() && pair[1].is_number())
+      times.push_back({pair[0].get<std::string>(), pair[1].get<double>()});
+  return times;
+}
+
+}  // namespace
+
+std::string profile_document(const Profile& profile) {
+  // Everything as bytes: tools print what they like, and CBOR's texts must be UTF-8.
+  auto bytes = [](const std::string& text) { return Json::binary({text.begin(), text.end()}); };
+  Json facts = Json::array(), texts = Json::array(), pictures = Json::array(), absent = Json::array();
+  for (const Fact& f : profile.facts)
+    facts.push_back({bytes(f.name), f.value, bytes(f.unit), bytes(f.source)});
+  for (const ProfileText& t : profile.texts)
+    texts.push_back({bytes(t.title), bytes(t.text), bytes(t.source)});
+  for (const ProfilePicture& p : profile.pictures)
+    pictures.push_back({bytes(p.title), bytes(p.source), bytes(p.png)});
+  for (const std::string& line : profile.absent) absent.push_back(bytes(line));
+  std::string out;
+  Json::to_cbor({{"facts", facts}, {"texts", texts}, {"pictures", pictures}, {"absent", absent}}, out);
+  return out;
+}
+
+Result<Profile> profile_from_document(std::string_view document) {
+  auto text = [](const Json& json) {
+    const auto& bytes = json.get_binary();
+    return std::string(bytes.begin(), bytes.end());
+  };
+  try {
+    Json json = Json::from_cbor(document.begin(), document.end());
+    Profile profile;
+    for (const Json& f : json.at("facts"))
+      profile.facts.push_back({text(f.at(0)), f.at(1), text(f.at(2)), text(f.at(3))});
+    for (const Json& t : json.at("texts"))
+      profile.texts.push_back({text(t.at(0)), text(t.at(1)), text(t.at(2))});
+    for (const Json& p : json.at("pictures"))
+      profile.pictures.push_back({text(p.at(0)), text(p.at(1)), text(p.at(2))});
+    for (const Json& line : json.at("absent")) profile.absent.push_back(text(line));
+    return profile;
+  } catch (const Json::exception&) {
+    return fail("the store's record of a profile cannot be read");
+  }
+}
+
+std::string setting_document(const MeasuredSetting& setting) {
+  return dump({{"baselines", times_json(setting.baselines)},
+               {"operators", times_json(setting.operators)},
+               {"notes", setting.notes}});
+}
+
+Result<MeasuredSetting> setting_from_document(std::string_view document) {
+  Json json = Json::parse(document, nullptr, false);
+  std::string problem;
+  JsonReader r(json, "", &problem);
+  if (!r.has("baselines")) r.complain("baselines", "an array");
+  MeasuredSetting setting{times_from(r, "baselines"), times_from(r, "operators"), r.texts("notes")};
+  if (!problem.empty()) return fail("the store's record of the setting cannot be read: {}", problem);
+  return setting;
+}
+
+}  // namespace kforge

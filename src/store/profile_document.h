@@ -1,0 +1,17 @@
+// What was measured, as the store keeps it: profiles in CBOR (pictures are bytes), the setting in JSON.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "profile/profile.h"
+#include "store/runs.h"
+
+namespace kforge {
+
+std::string profile_document(const Profile& profile);
+Result<Profile> profile_from_document(std::string_view document);
+std::string setting_document(const MeasuredSetting& setting);
+Result<MeasuredSetting> setting_from_document(std::string_view document);
+
+}  // namespace kforge
