@@ -8,10 +8,10 @@
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
 
 # Folders whose files define helpers of the same name in their anonymous namespaces.
-set(KF_NO_UNITY "^smith")
+set(KF_NO_UNITY "^smith(_contract|_device)?$")
 
 # Parsing, printing and bookkeeping: they wait for a compiler, a kernel or a service, never the other way round.
-set(KF_COLD analyse cli forge generate graph judge llm platform profile refine report search store task)
+set(KF_COLD analyse cli forge generate graph judge llm platform profile report search store task)
 
 set(kf_common_headers
   <algorithm> <chrono> <cstdint> <expected> <filesystem> <functional> <map> <memory> <optional> <set> <span> <string>

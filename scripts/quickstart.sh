@@ -30,12 +30,15 @@ tasks=(fusion/conv2d_subtract_subtract_mish core/rms_norm core/matmul)
 echo
 echo "The built-in agents write a kernel for three tasks, judge every version in the sandbox against an fp64 oracle, keep"
 echo "what is measured to be faster, and measure the best once more beside what you would run instead:"
+# On a terminal kforge shows its progress itself; elsewhere it says each attempt.
+say=()
+[ -t 2 ] || say=(-v)
 reports=()
 for task in "${tasks[@]}"; do
   folder=out/quickstart/${task#*/}
   echo "  kforge forge $task --budget 4s --out $folder"
-  # Its progress lines go to standard error; the report is read below. A kernel that is not verified is a row, too.
-  out/release/kforge forge "$task" --budget 4s --seconds 1 --out "$folder" --json "$@" >/dev/null || true
+  # Progress goes to standard error; the report is read below. A kernel that is not verified is a row, too.
+  out/release/kforge forge "$task" --budget 4s --seconds 1 --out "$folder" "${say[@]}" "$@" >/dev/null || true
   reports+=("$folder/report.json")
 done
 echo

@@ -7,12 +7,12 @@
 namespace kforge {
 namespace {
 
-// A walk over the words typed so far that leaves the command in `path`: "tasks show". Options are passed
+// A walk over the words typed so far that leaves the command in `chosen`: "tasks show". Options are passed
 // over; a word that is no command ends nothing, since it may be the value of an option.
-constexpr const char* kWalk = R"sh(  local path="" word
+constexpr const char* kWalk = R"sh(  local chosen="" word
   for word in "${%WORDS%[@]:1:%COUNT%}"; do
-    case " $(_kforge_commands "$path") " in
-      *" $word "*) path="${path:+$path }$word" ;;
+    case " $(_kforge_commands "$chosen") " in
+      *" $word "*) chosen="${chosen:+$chosen }$word" ;;
     esac
   done
 )sh";
@@ -76,11 +76,11 @@ std::string bash_completion(const CommandNode& root) {
   text += replaced(replaced(kWalk, "%WORDS%", "COMP_WORDS"), "%COUNT%", "COMP_CWORD - 1");
   text += fmt::format(R"sh(  COMPREPLY=()
   if [[ $cur == -* ]]; then
-    COMPREPLY=($(compgen -W "$(_kforge_options "$path")" -- "$cur"))
+    COMPREPLY=($(compgen -W "$(_kforge_options "$chosen")" -- "$cur"))
     return
   fi
-  COMPREPLY=($(compgen -W "$(_kforge_commands "$path")" -- "$cur"))
-  case "$path" in
+  COMPREPLY=($(compgen -W "$(_kforge_commands "$chosen")" -- "$cur"))
+  case "$chosen" in
     {}) COMPREPLY+=($(compgen -W "$(kforge tasks --names 2>/dev/null)" -- "$cur")) ;;
   esac
 }}
@@ -95,7 +95,7 @@ std::string zsh_completion(const CommandNode& root) {
   text += commands_function(root);
   text += "_kforge() {\n";
   text += replaced(replaced(kWalk, "%WORDS%", "words"), "%COUNT%", "CURRENT - 2");
-  text += "  local -a commands options tasks\n  case \"$path_of\" in\n";
+  text += "  local -a commands options tasks\n  case \"$chosen\" in\n";
   for (const CommandNode* node : all_nodes(root)) {
     text += fmt::format("    \"{}\")\n      commands=(", node->words);
     for (const CommandNode& command : node->commands)
@@ -111,7 +111,7 @@ std::string zsh_completion(const CommandNode& root) {
     return
   fi
   (( ${{#commands}} )) && _describe command commands
-  case "$path_of" in
+  case "$chosen" in
     {}) tasks=(${{(f)"$(kforge tasks --names 2>/dev/null)"}}) && compadd -a tasks ;;
   esac
   _files
@@ -124,10 +124,7 @@ else
 fi
 )sh",
                       task_cases(root));
-  // `path` is the search path in zsh, and setting it would lose every command.
-  return replaced(
-      replaced(replaced(text, "local path=\"\"", "local path_of=\"\""), "\"$path\"", "\"$path_of\""),
-      "path=\"${path:+$path }$word\"", "path_of=\"${path_of:+$path_of }$word\"");
+  return text;
 }
 
 std::string fish_completion(const CommandNode& root) {

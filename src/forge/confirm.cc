@@ -51,7 +51,7 @@ Result<void> confirm(ForgeState& s) {
     if (report.time_ns) KF_TRY_VOID(remember_winner(s, *best, report.time_ns->value));
     break;
   }
-  s.seconds["confirm"] = ForgeState::seconds_since(start);
+  s.seconds["confirm"] = seconds_since(start);
   return {};
 }
 

@@ -117,7 +117,7 @@ Result<void> prepare(ForgeState& s) {
   KF_TRY_VOID(compute_expected_values(s));
   fill_context(s, peaks);
   if (timed && s.agents.every(&GeneratorTraits::raced)) KF_TRY_VOID(open_races(s));
-  s.seconds["prepare"] = ForgeState::seconds_since(start);
+  s.seconds["prepare"] = seconds_since(start);
   const StoredRun& record = s.record;
   s.view().line(
       fmt::format("run {}  {}  {}  {}", record.id, record.task, record.shape_set, record.precision));

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
 #include "forge/agents.h"
 #include "forge/attempts.h"
 #include "forge/forge.h"
@@ -40,9 +41,6 @@ struct ForgeState {
   bool searching = false;
   Clock::time_point last_judged = Clock::now();
   double clock() const { return attempts->clock() + (searching ? seconds_since(last_judged) : 0); }
-  static double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  }
 
   RunView& view() const { return *host->view; }
   bool stopped() const { return host->stop.stop_requested(); }

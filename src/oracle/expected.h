@@ -38,7 +38,8 @@ struct ExpectedOutput {
   // Products of exponentials (Softmax, Exp): small values are as good as large ones. Then the largest
   // |yardstick - truth| / truth over the elements that are neither zero nor denormal; else nothing.
   std::optional<double> yardstick_worst_rel;
-  bool long_sums = false;  // some value on the way is the sum of more than 65,536: the yardstick's error may be large
+  bool long_sums =
+      false;  // some value on the way is the sum of more than 65,536: the yardstick's error may be large
   std::optional<IndexSource> index_source;
 };
 
