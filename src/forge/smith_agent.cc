@@ -28,7 +28,7 @@ Generation generation_of(smith::Design design, std::string change) {
   generation.change = std::move(change);
   generation.extraction = "ok";
   generation.schedule = std::move(design.schedule);
-  generation.story = std::move(design.story);
+  generation.story = std::move(design.summary);
   return generation;
 }
 

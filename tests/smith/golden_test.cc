@@ -86,7 +86,6 @@ TEST(SmithGolden, Cpp) {
   }
 }
 
-
 // The first design, or the one a move away from it.
 Result<smith::Design> design_of(const smith::Problem& problem, const std::string& move) {
   KF_TRY(smith::Design first, smith::first_design(problem));
