@@ -28,7 +28,7 @@ Generation generation_of(smith::Design design, std::string change) {
   generation.change = std::move(change);
   generation.status = ReplyStatus::kOk;
   generation.schedule = std::move(design.schedule);
-  generation.rationale = std::move(design.story);
+  generation.rationale = std::move(design.summary);
   return generation;
 }
 

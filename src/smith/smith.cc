@@ -4,12 +4,9 @@
 #include <optional>
 #include <set>
 
-#include "smith/attention/attention.h"
-#include "smith/contract/take_contractions.h"
 #include "smith/emit/cpp.h"
 #include "smith/graph/names.h"
-#include "smith/graph/passes.h"
-#include "smith/graph/push_sums.h"
+#include "smith/pipeline.h"
 #include "smith/schedule/schedule.h"
 
 namespace kforge::smith {
@@ -20,8 +17,8 @@ struct Prepared {
   Program program;  // of each call
   Nest nest;        // its loops, unscheduled
   Nest prepared;    // of prepare()
-  std::vector<TakenContraction> contractions;
-  std::vector<TakenAttention> attentions;
+  std::vector<MatchedContraction> contractions;
+  std::vector<MatchedAttention> attentions;
   std::optional<Problem> renamed;  // where an argument has a name that programs use themselves
 };
 
@@ -42,33 +39,19 @@ std::optional<Problem> with_free_names(const Problem& problem) {
 
 Result<Prepared> prepare(const Problem& given) {
   std::optional<Problem> renamed = with_free_names(given);
-  const Problem& problem = renamed ? *renamed : given;
-  KF_TRY(Program program, lower(problem));
-  program = settle_in_place(push_sums(prune(std::move(program))));
-  Hoisted hoisted = hoist_params(std::move(program));
-  std::set<std::string> fixed;  // what prepare() has
-  for (const auto& [name, tensor] : hoisted.rest.tensors)
-    if (tensor.where == TensorInfo::Where::kParam || tensor.where == TensorInfo::Where::kConstant)
-      fixed.insert(name);
-  for (const Stage& stage : hoisted.prepared.stages) fixed.insert(stage.tensor);
-  TakenAttentions attended = take_attention(std::move(hoisted.rest));
-  Taken taken = take_contractions(std::move(attended.rest), fixed, problem.threads);
-  Program rest = split_reductions(std::move(taken.rest), problem.threads);
-  rest = tidy_dimensions(std::move(rest));
-  Program before = tidy_dimensions(std::move(hoisted.prepared));
-  Prepared result{rest,
-                  build_nest(rest),
-                  build_nest(before),
-                  std::move(taken.parts),
-                  std::move(attended.parts),
+  KF_TRY(Pipeline p, run_passes(renamed ? *renamed : given));
+  return Prepared{p.program,
+                  build_nest(p.program),
+                  build_nest(p.prepared),
+                  std::move(p.contractions),
+                  std::move(p.attentions),
                   std::move(renamed)};
-  return result;
 }
 
 // The schedule of a contraction: the one that is given, else the analytic guess.
-Result<ContractionSchedule> schedule_of(const Problem& problem, const TakenContraction& taken,
+Result<ContractionSchedule> schedule_of(const Problem& problem, const MatchedContraction& matched,
                                         const Schedule& schedule) {
-  const auto given = schedule.contractions.find(taken.tensor);
+  const auto given = schedule.contractions.find(matched.tensor);
   if (given != schedule.contractions.end()) {
     KF_TRY(ContractionSchedule found, contraction_schedule_from_json(given->second));
     found.threads =
@@ -79,33 +62,34 @@ Result<ContractionSchedule> schedule_of(const Problem& problem, const TakenContr
   // first guess.
   Machine plain = problem.machine;
   plain.features.erase("amx");
-  return first_schedule(taken, plain, problem.threads, problem.precision);
+  return first_schedule(matched, plain, problem.threads, problem.precision);
 }
 
-Result<AttentionSchedule> schedule_of(const Problem& problem, const TakenAttention& taken,
+Result<AttentionSchedule> schedule_of(const Problem& problem, const MatchedAttention& matched,
                                       const Schedule& schedule) {
-  const auto given = schedule.contractions.find(taken.attention.tensor);
+  const auto given = schedule.contractions.find(matched.attention.tensor);
   if (given != schedule.contractions.end())
-    return attention_schedule_from_json(given->second, taken.attention);
-  return first_schedule(taken.attention, problem.machine, problem.threads);
+    return attention_schedule_from_json(given->second, matched.attention);
+  return first_schedule(matched.attention, problem.machine, problem.threads);
 }
 
 // A contraction as a part of the program: its code, and the memory it packs params into or works in.
-Result<ForeignPart> part_of(const TakenContraction& taken, const ContractionSchedule& chosen,
-                            std::string& story) {
-  KF_TRY(const ContractionCode code, emit_taken(taken, chosen));
-  ForeignPart part;
-  part.definitions = code.definitions + "\n";
-  part.used = *taken.used;
-  part.buffers = {{taken.prepared_buffer(), code.prepared_floats},
-                  {taken.scratch_buffer(), code.scratch_floats}};
+Result<KernelPart> part_of(const MatchedContraction& matched, const ContractionSchedule& chosen,
+                           std::string& summary) {
+  KF_TRY(const ContractionCode code, emit_matched(matched, chosen));
+  KernelPart part;
+  part.definitions = code.definitions;
+  part.headers = *matched.used;
+  part.headers.insert(code.headers.begin(), code.headers.end());
+  part.buffers = {{matched.prepared_buffer(), code.prepared_floats},
+                  {matched.scratch_buffer(), code.scratch_floats}};
   if (code.prepared_floats > 0) {
     std::string arguments;
-    for (const std::string& argument : taken.prepare_arguments)
+    for (const std::string& argument : matched.prepare_arguments)
       arguments += (arguments.empty() ? "" : ", ") + argument;
-    part.prepare = "  " + code.name + "::prepare({" + arguments + "}, " + taken.prepared_buffer() + ");\n";
+    part.prepare = "  " + code.name + "::prepare({" + arguments + "}, " + matched.prepared_buffer() + ");\n";
   }
-  story = code.story;
+  summary = code.summary;
   return part;
 }
 
@@ -113,23 +97,23 @@ Result<Design> design(const Problem& problem, const Prepared& prepared, Schedule
                       std::vector<std::string> reasons) {
   KF_TRY(Nest nest, apply_all(prepared.nest, schedule.steps));
   CppProgram program;
-  for (const TakenContraction& taken : prepared.contractions) {
-    KF_TRY(const ContractionSchedule chosen, schedule_of(problem, taken, schedule));
-    std::string story;
-    KF_TRY(ForeignPart part, part_of(taken, chosen, story));
-    program.foreign.push_back(std::move(part));
-    schedule.contractions[taken.tensor] = to_json(chosen);
+  for (const MatchedContraction& matched : prepared.contractions) {
+    KF_TRY(const ContractionSchedule chosen, schedule_of(problem, matched, schedule));
+    std::string summary;
+    KF_TRY(KernelPart part, part_of(matched, chosen, summary));
+    program.parts.push_back(std::move(part));
+    schedule.contractions[matched.tensor] = to_json(chosen);
     if (chosen.arithmetic != Arithmetic::kFp32) program.arithmetic = name_of(chosen.arithmetic);
     if (chosen.winograd) program.arithmetic = "fp32-winograd";
-    reasons.push_back(story);
+    reasons.push_back(summary);
   }
-  for (const TakenAttention& taken : prepared.attentions) {
-    KF_TRY(const AttentionSchedule chosen, schedule_of(problem, taken, schedule));
-    ForeignPart part;
-    part.definitions = attention_source(taken, chosen, part.used);
-    program.foreign.push_back(std::move(part));
-    schedule.contractions[taken.attention.tensor] = to_json(chosen);
-    reasons.push_back(story_of(taken, chosen));
+  for (const MatchedAttention& matched : prepared.attentions) {
+    KF_TRY(const AttentionSchedule chosen, schedule_of(problem, matched, schedule));
+    KernelPart part;
+    part.definitions = attention_source(matched, chosen, part.headers);
+    program.parts.push_back(std::move(part));
+    schedule.contractions[matched.attention.tensor] = to_json(chosen);
+    reasons.push_back(summary_of(matched, chosen));
   }
   program.problem = prepared.renamed ? &*prepared.renamed : &problem;
   program.nest = shrink_temporaries(nest);
@@ -141,7 +125,7 @@ Result<Design> design(const Problem& problem, const Prepared& prepared, Schedule
   result.algebraic = program.algebraic;
   result.schedule = to_json(schedule);
   result.arithmetic = program.arithmetic;
-  for (const std::string& reason : program.comment) result.story += reason + "\n";
+  for (const std::string& reason : program.comment) result.summary += reason + "\n";
   result.source = emit_cpp(program);
   return result;
 }
@@ -174,21 +158,21 @@ std::vector<Move> moves(const Problem& problem, const Design& from) {
     next.steps = v.steps;
     found.push_back({v.name, v.tag, v.why, to_json(next)});
   }
-  for (const TakenContraction& taken : prepared->contractions) {
-    const auto now = schedule_of(problem, taken, *schedule);
+  for (const MatchedContraction& matched : prepared->contractions) {
+    const auto now = schedule_of(problem, matched, *schedule);
     if (!now) continue;
-    for (const ScheduleMove& move : neighbours(*now, taken, problem.machine, problem.precision)) {
+    for (const ScheduleMove& move : neighbours(*now, matched, problem.machine, problem.precision)) {
       Schedule next = *schedule;
-      next.contractions[taken.tensor] = to_json(move.schedule);
-      found.push_back({move.name + " " + taken.tensor, move.tag, move.why, to_json(next)});
+      next.contractions[matched.tensor] = to_json(move.schedule);
+      found.push_back({move.name + " " + matched.tensor, move.tag, move.why, to_json(next)});
     }
   }
-  for (const TakenAttention& taken : prepared->attentions) {
-    const auto now = schedule_of(problem, taken, *schedule);
+  for (const MatchedAttention& matched : prepared->attentions) {
+    const auto now = schedule_of(problem, matched, *schedule);
     if (!now) continue;
-    for (const AttentionMove& move : neighbours(*now, taken.attention)) {
+    for (const AttentionMove& move : neighbours(*now, matched.attention)) {
       Schedule next = *schedule;
-      next.contractions[taken.attention.tensor] = to_json(move.schedule);
+      next.contractions[matched.attention.tensor] = to_json(move.schedule);
       found.push_back({move.name, "tile", move.why, to_json(next)});
     }
   }

@@ -1,71 +1,34 @@
 // The smith: a bound graph, a machine and a schedule become the source of a kernel, with no model and no key.
-// Pure: nothing here touches files, clocks or processes; racing the programs is the forge's work.
+// Pure: nothing here touches files or processes; racing the programs is the forge's work.
 //
+//   kernels/   code that emitted programs are made of, as files that a compiler sees
+//   expr/      values and positions as expressions
 //   graph/     ONNX operators become stages (tensors defined by expressions), simplified and fused
 //   loops/     stages become loop nests in an immutable IR that can be printed and interpreted
 //   schedule/  named transformations of loop nests, each checking its own legality; stored as JSON
 //   emit/      loop nests become C++
-//   device/    loop nests become kernels in the languages of devices, and the plan that launches them
 //   contract/  matrix products and convolutions, which get kernels of their own kind
 //   attention/ softmax between two products, as one kernel
+//   device/    loop nests become kernels in the languages of devices, and the plan that launches them
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
-#include "graph/graph.h"
-#include "machine/machine.h"
+#include "smith/device/device_design.h"
+#include "smith/graph/problem.h"
 
 namespace kforge::smith {
-
-enum class ArgumentRole : std::uint8_t { kInput, kParam, kInout, kOutput };
-
-// One tensor of the C signature, as task.h declares it.
-struct Argument {
-  std::string name;    // in the graph
-  std::string c_name;  // in task.h
-  std::string output;  // kInout: the graph output that holds its new value
-  ArgumentRole role = ArgumentRole::kInput;
-  DType dtype = DType::kFloat32;
-  Shape shape;
-  std::vector<std::string> dims;  // symbol of each dimension where it has one: loops are named after it
-};
-
-// What a program is wanted for. task/ sits above smith/, so a small adapter there fills this in.
-struct Problem {
-  std::string name;                 // of the task, for the header comment
-  Graph graph;                      // every dimension bound
-  std::vector<Argument> arguments;  // in C order
-  int threads = 1;
-  Machine machine;
-  std::string precision = "fp32";  // policy: "fp32", "high", "bf16", "fp16"
-};
 
 // One program.
 struct Design {
   std::string schedule;  // JSON: the transformations of each kernel in order; design_from() replays it
   std::string source;    // kernel.cc: includes task.h, needs nothing else
-  std::string story;     // why it is made like this, a few lines
+  std::string summary;   // why it is made like this, a few lines
   std::string arithmetic = "fp32";  // "fp32", "bf16x6", "bf16x3", "bf16"
   bool algebraic = false;  // does less arithmetic than the graph says (a sum moved through a product)
-};
-
-// The languages of devices: the same loops, other spellings.
-enum class DeviceLanguage : std::uint8_t { kOpenCl, kGlsl, kCuda, kMsl };
-inline constexpr DeviceLanguage kDeviceLanguages[] = {DeviceLanguage::kOpenCl, DeviceLanguage::kGlsl,
-                                                      DeviceLanguage::kCuda, DeviceLanguage::kMsl};
-std::string_view name_of(DeviceLanguage language);  // "opencl", "glsl", "cuda", "msl"
-
-// A program for a device: source with its kernels, and the plan that launches them.
-struct DeviceDesign {
-  std::string file;      // "kernel.cl"
-  std::string source;    // needs nothing else
-  std::string plan;      // JSON: buffers, prepare, run
-  std::string schedule;  // JSON, as of Design
-  std::string story;
 };
 
 // A legal schedule one step away from a design's own.
@@ -80,8 +43,6 @@ struct Move {
 // The analytic guess from caches, threads and shapes. `remembered_schedule` (what won on this family before)
 // is used instead where it still fits. An operator the smith cannot write is an Error that names it.
 Result<Design> first_design(const Problem& problem, std::string_view remembered_schedule = {});
-// A program for a device, with threads, workgroups and shared memory chosen from the shapes.
-Result<DeviceDesign> device_design(const Problem& problem, DeviceLanguage language);
 // Replays a schedule; an Error names the transformation that is not legal and why.
 Result<Design> design_from(const Problem& problem, std::string_view schedule);
 // Neighbouring schedules, best promise first. May be empty.

@@ -1,4 +1,5 @@
-// The include table of docs/layout.md against every #include under src/.
+// The include tables of docs/layout.md against every #include under src/: of the folders, and of the folders
+// inside the smith.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -12,11 +13,12 @@ namespace {
 
 const fs::path kRoot = KFORGE_SOURCE_DIR;
 
-// Folder name to row number, from the lines "| 3 | platform, ... |".
-std::map<std::string, int> read_table() {
+// Folder name to row number, from the lines "| 3 | platform, ... |"; of an inner table, "| smith 3 | loops
+// |".
+std::map<std::string, int> read_table(const std::string& of = "") {
   std::map<std::string, int> rows;
   std::istringstream lines(*read_file(kRoot / "docs/layout.md"));
-  std::regex row_pattern(R"(\| (\d+) \| ([a-z_, ]+) \|)"), word_pattern("[a-z_]+");
+  std::regex row_pattern("\\| " + of + R"((\d+) \| ([a-z_, ]+) \|)"), word_pattern("[a-z_]+");
   for (std::string line; std::getline(lines, line);) {
     std::smatch row;
     if (!std::regex_match(line, row, row_pattern)) continue;
@@ -68,6 +70,35 @@ TEST(IncludeTable, IsKept) {
     EXPECT_GT(table[include.from], table[include.to])
         << "src/" << include.file.string() << " may not include " << include.to << "/";
   }
+}
+
+// Inside the smith: folders by rows of their own; its headers at the top (smith.h, pipeline.h) are included
+// from nowhere below.
+TEST(IncludeTable, IsKeptInsideTheSmith) {
+  auto table = read_table("smith ");
+  for (const auto& entry : fs::directory_iterator(kRoot / "src/smith"))
+    if (entry.is_directory()) {
+      EXPECT_TRUE(table.contains(entry.path().filename())) << entry.path() << " is not in docs/layout.md";
+    }
+  std::regex pattern(R"re(^\s*#\s*include\s+"smith/([a-z_0-9]+)(/|\.h))re");
+  int found = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "src/smith")) {
+    if (entry.path().extension() != ".h" && entry.path().extension() != ".cc") continue;
+    const fs::path relative = fs::relative(entry.path(), kRoot / "src/smith");
+    if (relative.begin() == --relative.end() || relative.stem().string().ends_with("_test")) continue;
+    const std::string from = relative.begin()->string();
+    std::istringstream lines(*read_file(entry.path()));
+    for (std::string line; std::getline(lines, line);) {
+      std::smatch match;
+      if (!std::regex_search(line, match, pattern) || match[1] == from) continue;
+      ++found;
+      EXPECT_EQ(match[2], "/") << "src/smith/" << relative.string() << " may not include smith/" << match[1]
+                               << ".h";
+      EXPECT_GT(table[from], table[match[1]])
+          << "src/smith/" << relative.string() << " may not include smith/" << match[1] << "/";
+    }
+  }
+  EXPECT_GE(found, 40);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // What the smith writes, by language, as files that a person reads: a chain on a matrix product, a softmax, a
-// layer norm, a reduction, elements alone. After a wanted change: KFORGE_UPDATE_GOLDEN=1 smith_golden_test,
-// then read the diff.
+// layer norm, a reduction, elements alone; and for C++ one task for each emitter. After a wanted change:
+// KFORGE_UPDATE_GOLDEN=1 smith_golden_test, then read the diff.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -26,6 +26,21 @@ Machine a_machine() {
   return machine;
 }
 
+// Every emitter of C++ with a task that uses it. `move`: the step of the search that leads to it, where the
+// first design does not.
+struct EmitterCase {
+  std::string task, shapes, move, file;
+};
+const EmitterCase kEmitters[] = {
+    {"matmul_transposed_both", "small", "", "contraction_packed"},
+    {"conv2d_5x9", "small", "", "convolution"},
+    {"conv2d_3x3", "full", "winograd", "winograd"},
+    {"conv2d_depthwise_3x3", "small", "", "depthwise"},
+    {"conv_transpose2d_upsample", "small", "", "transposed"},
+    {"gemm_scale_leakyrelu", "bench", "bf16x6", "amx"},
+    {"scaled_dot_product_attention", "small", "", "attention"},
+};
+
 void compare(const std::string& name, const std::string& text) {
   const fs::path file = fs::path(KFORGE_SOURCE_DIR) / "tests/golden/smith" / name;
   if (std::getenv("KFORGE_UPDATE_GOLDEN")) {
@@ -37,10 +52,10 @@ void compare(const std::string& name, const std::string& text) {
   EXPECT_EQ(text, *golden) << "KFORGE_UPDATE_GOLDEN=1 writes " << name << " anew";
 }
 
-smith::Problem problem_of(const std::string& name) {
+smith::Problem problem_of(const std::string& name, const std::string& shapes = "small") {
   auto task = load_task(name);
   EXPECT_TRUE(task) << task.error().text();
-  auto bound = bind_task(*task, "small");
+  auto bound = bind_task(*task, shapes);
   EXPECT_TRUE(bound) << bound.error().text();
   return smith_problem(*bound, a_machine(), 2);
 }
@@ -68,6 +83,25 @@ TEST(SmithGolden, Cpp) {
     auto design = smith::first_design(problem_of(task));
     ASSERT_TRUE(design) << task << ": " << design.error().text();
     compare("cpp/" + task + ".cc.txt", design->source);  // not formatted as our sources are
+  }
+}
+
+// The first design, or the one a move away from it.
+Result<smith::Design> design_of(const smith::Problem& problem, const std::string& move) {
+  KF_TRY(smith::Design first, smith::first_design(problem));
+  if (move.empty()) return first;
+  for (const smith::Move& found : smith::moves(problem, first))
+    if (found.name.find(move) != std::string::npos) return smith::design_from(problem, found.schedule);
+  return fail("no move '{}'", move);
+}
+
+TEST(SmithGolden, EveryEmitterOfCpp) {
+  for (const EmitterCase& emitter : kEmitters) {
+    smith::Problem problem = problem_of(emitter.task, emitter.shapes);
+    problem.machine.features.insert({"amx", "avx512_bf16"});
+    auto design = design_of(problem, emitter.move);
+    ASSERT_TRUE(design) << emitter.task << ": " << design.error().text();
+    compare("cpp/" + emitter.file + ".cc.txt", design->source);
   }
 }
 

@@ -16,7 +16,7 @@
 #include "base/subprocess.h"
 #include "compiled_kernels.h"
 #include "smith/device/device_expr.h"
-#include "smith/emit/prelude.h"
+#include "smith/kernels/kernel_text.h"
 
 namespace kforge {
 namespace {
@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 
 struct Function {
   const char* name;
-  const char* piece;  // of the prelude
-  const char* call;   // of x
+  const char* header;  // of kernels/
+  const char* call;    // of x
   double (*exact)(double);
   double limit = 4;
 };
@@ -34,30 +34,32 @@ double sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) 
 double softplus(double x) { return std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
 
 const Function kFunctions[] = {
-    {"exp", "exp", "exp_of(x)", std::exp},
-    {"exp_low", "exp_low", "exp_low(at_most(x, 60.0f))",
+    {"exp", "math/exp.h", "exp_of(x)", std::exp},
+    {"exp_low", "math/exp_low.h", "exp_low(at_most(x, 60.0f))",
      [](double x) { return x > 60 ? std::exp(60.0) : std::exp(x); }},
-    {"maximum", "maximum", "maximum(x, set<F>(0.5f))", [](double x) { return x < 0.5 ? 0.5 : x; }, 0},
-    {"minimum", "maximum", "minimum(set<F>(0.5f), x)", [](double x) { return x > 0.5 ? 0.5 : x; }, 0},
-    {"at_least", "at_least", "at_least(x, -3.0f)", [](double x) { return x < -3 ? -3 : x; }, 0},
-    {"expm1", "expm1", "expm1_of(x)", std::expm1},
-    {"log", "log", "log_of(x)", std::log},
-    {"log1p", "log1p", "log1p_of(x)", std::log1p},
-    {"tanh", "tanh", "tanh_of(x)", std::tanh},
-    {"sigmoid", "sigmoid", "sigmoid_of(x)", sigmoid},
-    {"softplus", "softplus", "softplus_of(x)", softplus},
-    {"erf", "erf", "erf_of(x)", std::erf},
-    {"erfc", "erfc", "erfc_of(x)", std::erfc},
+    {"maximum", "vectors/extrema.h", "maximum(x, set<F>(0.5f))", [](double x) { return x < 0.5 ? 0.5 : x; },
+     0},
+    {"minimum", "vectors/extrema.h", "minimum(set<F>(0.5f), x)", [](double x) { return x > 0.5 ? 0.5 : x; },
+     0},
+    {"at_least", "vectors/extrema.h", "at_least(x, -3.0f)", [](double x) { return x < -3 ? -3 : x; }, 0},
+    {"expm1", "math/expm1.h", "expm1_of(x)", std::expm1},
+    {"log", "math/log.h", "log_of(x)", std::log},
+    {"log1p", "math/log1p.h", "log1p_of(x)", std::log1p},
+    {"tanh", "math/tanh.h", "tanh_of(x)", std::tanh},
+    {"sigmoid", "math/sigmoid.h", "sigmoid_of(x)", sigmoid},
+    {"softplus", "math/softplus.h", "softplus_of(x)", softplus},
+    {"erf", "math/erf.h", "erf_of(x)", std::erf},
+    {"erfc", "math/erf.h", "erfc_of(x)", std::erfc},
     // Plus 1: in the tail the square of x has fewer digits than this asks for.
-    {"normal_cdf", "normal_cdf", "normal_cdf(x) + 1.0f",
+    {"normal_cdf", "math/normal_cdf.h", "normal_cdf(x) + 1.0f",
      [](double x) { return 1 + 0.5 * std::erfc(-x / std::numbers::sqrt2); }},
-    {"sqrt", "sqrt", "sqrt_of(x)", std::sqrt, 0.51},
-    {"rsqrt", "sqrt", "1.0f / sqrt_of(x)", [](double x) { return 1 / std::sqrt(x); },
+    {"sqrt", "math/sqrt.h", "sqrt_of(x)", std::sqrt, 0.51},
+    {"rsqrt", "math/sqrt.h", "1.0f / sqrt_of(x)", [](double x) { return 1 / std::sqrt(x); },
      2},  // as norms write it
-    {"magnitude", "magnitude", "magnitude(x)", std::fabs, 0},
-    {"floor", "rounding", "floor_of(x)", std::floor, 0},
-    {"ceil", "rounding", "ceil_of(x)", std::ceil, 0},
-    {"round", "rounding", "round_of(x)", std::nearbyint, 0},
+    {"magnitude", "math/bits.h", "magnitude(x)", std::fabs, 0},
+    {"floor", "math/rounding.h", "floor_of(x)", std::floor, 0},
+    {"ceil", "math/rounding.h", "ceil_of(x)", std::ceil, 0},
+    {"round", "math/rounding.h", "round_of(x)", std::nearbyint, 0},
 };
 
 // Distance in units of the last place of the exact value, denormals counted as they are spaced.
@@ -137,10 +139,10 @@ std::vector<double> exact_values(const Function& f) {
 TEST(SmithMath, FourUnitsOverTheWholeRange) {
   auto machine = describe_machine();
   ASSERT_TRUE(machine);
-  std::set<std::string> used{"each"};
+  std::set<std::string> used{"vectors/lanes.h"};
   std::string functions;
   for (const Function& f : kFunctions) {
-    used.insert(f.piece);
+    used.insert(f.header);
     functions += fmt::format(
         "extern \"C\" void vectors_{0}(const float* p, float* y, long n) {{\n"
         "  for (long i = 0; i + kLanes <= n; i += kLanes) {{ using F = Vec; const F x = load<F>(p + i); "
@@ -151,7 +153,7 @@ TEST(SmithMath, FourUnitsOverTheWholeRange) {
   }
   const std::string text =
       "#include <immintrin.h>\n#include <cmath>\n#include <cstdint>\n#include <utility>\nnamespace {\n" +
-      smith::prelude(used) + "}\n" + functions;
+      smith::kernel_text(used) + "}\n" + functions;
   std::vector<void*> handles;
   for (const auto& flags : instruction_sets(*machine))
     handles.push_back(compiled(text, flags, std::to_string(handles.size())));
@@ -174,7 +176,7 @@ TEST(SmithMath, FunctionsOfDeviceLanguages) {
       {"softplus", "softplus_of", "", softplus}, {"erf", "erf_of", "", std::erf},
       {"erfc", "erfc_of", "", std::erfc}};
   std::set<std::string> used;
-  for (const Function& f : functions) used.insert(f.piece);
+  for (const Function& f : functions) used.insert(f.header);
   std::string text =
       "#include <cmath>\nusing std::fabs; using std::floor;\nnamespace precise { using std::exp; using "
       "std::log; }\n"
@@ -185,7 +187,7 @@ TEST(SmithMath, FunctionsOfDeviceLanguages) {
         "extern \"C\" void device_{}(const float* x, float* y, long n) {{ for (long i = 0; i < n; ++i) y[i] "
         "= "
         "{}(x[i]); }}\n",
-        f.name, f.piece);
+        f.name, f.header);
   void* handle = compiled(text, {"-ffp-contract=off"}, "device");
   ASSERT_NE(handle, nullptr);
   for (const Function& f : functions)

@@ -1,6 +1,6 @@
 // Every operator the oracle has is written by the smith, or named below with the reason why not; and what it
 // writes gives the values that ONNX publishes for its operators. Loop nests are interpreted; programs with
-// handwritten parts are compiled (all of them are with SMITH_COMPILE_ALL=1).
+// native code are compiled (all of them are with SMITH_COMPILE_ALL=1).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -124,9 +124,9 @@ std::string difference(const std::vector<double>& got, const ConstantTensor& wan
   return "";
 }
 
-bool has_handwriting(const smith::Program& program) {
+bool has_native_code(const smith::Program& program) {
   for (const smith::Stage& stage : program.stages)
-    if (stage.handwritten) return true;
+    if (stage.native) return true;
   return false;
 }
 
@@ -222,7 +222,7 @@ TEST(SmithOperators, GiveThePublishedValues) {
         continue;
       }
       why.clear();
-      if (compile_all || has_handwriting(*program)) {
+      if (compile_all || has_native_code(*program)) {
         compile(*test);
         break;
       }

@@ -1,21 +1,51 @@
-// smith_design TASK [SHAPES] [--loops] [--language cpp|opencl|glsl|cuda|msl [--plan]]: the smith's first
-// design, for developers.
+// smith_design TASK [SHAPES] [--loops] [--dump PASS] [--times] [--language cpp|opencl|glsl|cuda|msl
+// [--plan]]: the smith's first design, for developers. --loops: its loop nests; --dump: the program after a
+// pass ("lower", "match_contractions"; an unknown name lists them); --times: what each pass took.
 #include <fmt/core.h>
 
 #include <cstring>
 
+#include "smith/pipeline.h"
 #include "smith_problem.h"
+
+namespace kforge {
+namespace {
+
+int print_passes(const smith::Problem& problem, const std::string& dump_after, bool times) {
+  std::string dump;
+  std::vector<smith::PassTime> taken;
+  auto done =
+      smith::run_passes(problem, {.check = true, .dump_after = dump_after, .dump = &dump, .times = &taken});
+  if (!done) return fmt::print(stderr, "{}\n", done.error().text()), 1;
+  if (times)
+    for (const smith::PassTime& pass : taken)
+      fmt::print("{:<20} {:8.3f} ms\n", pass.name, pass.seconds * 1e3);
+  if (!dump_after.empty() && dump.empty()) {
+    fmt::print(stderr, "there is no pass '{}'; passes: lower", dump_after);
+    for (const smith::Pass& pass : smith::passes()) fmt::print(stderr, " {}", pass.name);
+    return fmt::print(stderr, "\n"), 2;
+  }
+  fmt::print("{}", dump);
+  return 0;
+}
+
+}  // namespace
+}  // namespace kforge
 
 int main(int argc, char** argv) {
   using namespace kforge;
   if (argc < 2) return 2;
-  bool loops = false, plan = false;
-  std::string shapes = "bench", language = "cpp";
+  bool loops = false, plan = false, times = false;
+  std::string shapes = "bench", language = "cpp", dump_after;
   for (int i = 2; i < argc; ++i)
     if (std::strcmp(argv[i], "--loops") == 0)
       loops = true;
     else if (std::strcmp(argv[i], "--plan") == 0)
       plan = true;
+    else if (std::strcmp(argv[i], "--times") == 0)
+      times = true;
+    else if (std::strcmp(argv[i], "--dump") == 0 && i + 1 < argc)
+      dump_after = argv[++i];
     else if (std::strcmp(argv[i], "--language") == 0 && i + 1 < argc)
       language = argv[++i];
     else
@@ -27,6 +57,7 @@ int main(int argc, char** argv) {
   auto machine = describe_machine();
   if (!machine) return fmt::print(stderr, "{}\n", machine.error().text()), 1;
   const smith::Problem problem = smith_problem(*bound, *machine, machine->threads());
+  if (times || !dump_after.empty()) return print_passes(problem, dump_after, times);
   if (loops) {
     auto text = smith::print_loops(problem);
     if (!text) return fmt::print(stderr, "{}\n", text.error().text()), 1;

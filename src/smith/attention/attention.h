@@ -32,18 +32,18 @@ struct Attention {
   long causal = 0;
 };
 
-struct TakenAttention {
+struct MatchedAttention {
   Attention attention;
   std::map<std::string, TensorInfo> tensors;  // of everything it touches
 };
 
-struct TakenAttentions {
+struct MatchedAttentions {
   Program rest;
-  std::vector<TakenAttention> parts;
+  std::vector<MatchedAttention> parts;
 };
 // Product, softmax, product: where the steps of the program are just that, they become one line that calls
 // the kernel.
-TakenAttentions take_attention(Program program);
+MatchedAttentions match_attention(Program program);
 
 // Block sizes.
 struct AttentionSchedule {
@@ -59,10 +59,10 @@ struct AttentionMove {
 };
 std::vector<AttentionMove> neighbours(const AttentionSchedule& schedule, const Attention& attention);
 
-// The namespace that holds the kernel; `work` is called by every thread of a team. Adds the pieces of the
-// prelude it needs.
-std::string attention_source(const TakenAttention& taken, const AttentionSchedule& schedule,
-                             std::set<std::string>& used);
-std::string story_of(const TakenAttention& taken, const AttentionSchedule& schedule);
+// The struct of constants that kernels/attention/attention.h takes, and the kernel made of it. Adds the
+// headers it needs.
+std::string attention_source(const MatchedAttention& matched, const AttentionSchedule& schedule,
+                             std::set<std::string>& headers);
+std::string summary_of(const MatchedAttention& matched, const AttentionSchedule& schedule);
 
 }  // namespace kforge::smith

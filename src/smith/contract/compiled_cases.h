@@ -12,9 +12,25 @@
 
 #include "base/files.h"
 #include "base/subprocess.h"
-#include "smith/contract/contraction_code.h"
+#include "smith/contract/convolution.h"
+#include "smith/kernels/kernel_text.h"
 
 namespace kforge::smith {
+
+// A finish that stores the sums as they are into pointer[batch * batch_stride + row * row_stride + column].
+inline Finish plain_store(const std::string& pointer, long batch_stride, long row_stride) {
+  return [=](const FinishSite& site) {
+    return fmt::format("{}({}{} + row * {} + column, load<{}>(sum_at + column));",
+                       site.stream ? "stream" : "store", pointer,
+                       batch_stride ? fmt::format(" + batch * {}", batch_stride) : "", row_stride,
+                       site.lanes == 1 ? "float" : "Vec");
+  };
+}
+// The same for y[images][groups * filters][pixels].
+inline Finish plain_image_store(const std::string& pointer, const Convolution& c) {
+  const long pixels = product(c.output);
+  return plain_store(pointer, c.filters * pixels, pixels);
+}
 
 class CompiledCases {
  public:
@@ -24,8 +40,9 @@ class CompiledCases {
            const std::string& expected, const std::string& label, double tolerance = 2e-6) {
     // Namespaces must differ.
     const std::string unique = fmt::format("case_{}", count_++);
+    headers_.insert(code.headers.begin(), code.headers.end());
     definitions_ += fmt::format("namespace {} {{\n{}\n", unique, code.definitions);
-    std::string body = fmt::format("bool check() {{\n  namespace code = {};\n", code.name);
+    std::string body = fmt::format("bool check() {{\n  using code = {};\n", code.name);
     std::string list, prepare_list;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const bool result = i + 1 == tensors.size();
@@ -37,10 +54,12 @@ class CompiledCases {
                           tensors[i].name, sizes[i], result ? "true" : "false");
       list += (i ? ", " : "") + tensors[i].name;
     }
-    body += fmt::format(
-        "  std::vector<float> prepared(code::kPreparedFloats + 64), scratch(code::kScratchFloats + 64);\n");
+    body += fmt::format("  std::vector<float> prepared({}), scratch({});\n", code.prepared_floats + 64,
+                        code.scratch_floats + 64);
     if (code.prepared_floats > 0) body += fmt::format("  code::prepare({{{}}}, aligned(prepared));\n", list);
-    body += fmt::format("  code::run({{{}}}, aligned(prepared), aligned(scratch));\n", list);
+    body += fmt::format(
+        "#pragma omp parallel num_threads({})\n  code::work({{{}}}, aligned(prepared), aligned(scratch));\n",
+        code.threads, list);
     body += fmt::format("  std::vector<double> want({});\n{}\n", sizes.back(), expected);
     body += fmt::format("  return same(\"{}\", want, {}, {}, {});\n}}\n", label, tensors.back().name,
                         sizes.back(), tolerance);
@@ -48,19 +67,25 @@ class CompiledCases {
     calls_ += fmt::format("  good &= {}::check();\n", unique);
   }
 
-  // Compiles and runs; an empty string when all agree, else what did not.
+  // Compiles and runs; an empty string when all agree, else what did not. `before`: stands before the
+  // kernels.
   std::string run(const std::vector<std::string>& flags = {"-march=x86-64-v3"},
-                  const std::string& prelude = "") {
+                  const std::string& before = "") {
     const std::string text = fmt::format(R"(#include <immintrin.h>
 #include <omp.h>
+#include <sys/mman.h>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 #include <vector>
 {}
+namespace {{
+{}
+}}
 static float* aligned(std::vector<float>& v) {{
   return reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(v.data()) + 63) / 64 * 64);
 }}
@@ -94,7 +119,7 @@ int main() {{
 {}  return good ? 0 : 1;
 }}
 )",
-                                         prelude, definitions_, calls_);
+                                         before, kernel_text(headers_), definitions_, calls_);
     auto folder = TempDir::create();
     if (!folder) return folder.error().text();
     const std::string source = folder->path() / "cases.cc", program = folder->path() / "cases";
@@ -119,6 +144,7 @@ int main() {{
 
  private:
   std::string definitions_, calls_;
+  std::set<std::string> headers_ = {"vectors/vectors.h", "memory/stream.h"};
   int count_ = 0;
 };
 

@@ -42,12 +42,11 @@ struct Tensor {
   std::string type, name;
 };
 
-// Where finished sums are handed over. The emitted statements may use the names `sum` (a Vec of `lanes`
-// floats, or a float where lanes is 1), `batch`, `row`, `column` (long; of the first lane) and every tensor's
-// name.
+// Where finished sums are handed over. The emitted statements may use the names `batch`, `row`, `column`
+// (long; of the first lane), `sum_at` (the sum of a column is sum_at[column]) and every tensor's name.
 struct FinishSite {
   int lanes = 1;
-  bool stream = false;  // store past the caches: nobody reads the result soon
+  bool stream = false;  // non-temporal stores: nobody reads the result soon
 };
 // Returns statements that end by storing. Asked once for whole vectors and once for single elements at edges.
 using Finish = std::function<std::string(const FinishSite&)>;
@@ -65,7 +64,7 @@ struct TapRows {
 };
 
 struct Contraction {
-  std::string name;  // a C++ identifier: namespace of the emitted code
+  std::string name;  // a C++ identifier: of the emitted code
   std::string what;  // "y = leaky_relu(2 * (x * w^T + bias))": for the comment
   long batch = 1, m = 1, n = 1, k = 1;
   Operand a, b;
@@ -77,7 +76,7 @@ struct Contraction {
   bool phases = false;     // of a transposed convolution: b is read in place, whatever else would be possible
   std::vector<Tensor> tensors;
   Finish finish;
-  bool stream_ok = true;  // the result may be stored past the caches
+  bool stream_ok = true;  // the result may leave by non-temporal stores
 
   double flops() const {
     return 2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) *

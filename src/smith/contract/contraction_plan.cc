@@ -4,12 +4,11 @@
 
 #include <algorithm>
 
+#include "smith/expr/whole_numbers.h"
+
 namespace kforge::smith {
 
 namespace {
-
-long ceil_div(long a, long b) { return (a + b - 1) / b; }
-long lines(long floats) { return ceil_div(floats, 16) * 16; }  // whole cache lines
 
 // Panels of b that are read again for each panel of rows: what L1 and a part of L2 hold.
 constexpr long kNearFloats = 12288;
@@ -23,8 +22,8 @@ constexpr long kNearStagedFloats = 98304, kShortDepth = 512;
 
 ContractionPlan plan_of(const Contraction& c, const ContractionSchedule& s, const Staging* staging) {
   ContractionPlan p;
-  p.rows = deal_rows(c.m, s.rows);
-  p.columns = deal_columns(c, s);
+  p.rows = row_panels(c.m, s.rows);
+  p.columns = column_panels(c, s);
   p.column_panels = p.columns.runs * p.columns.per_run;
   p.block_row_panels = std::clamp<long>(s.block_m / s.rows, 1, p.rows.panels);
   p.block_column_panels = std::clamp<long>(s.block_n / s.tile_n(), 1, p.column_panels);
@@ -36,28 +35,26 @@ ContractionPlan plan_of(const Contraction& c, const ContractionSchedule& s, cons
   p.b_items = own_items(c.b);
   const long a_panel = p.rows.tall * c.k, b_panel = static_cast<long>(s.tile_n()) * c.k;
   if (s.a == Packing::kPrepare || s.a == Packing::kCall)
-    p.a_floats = lines(p.a_items * p.rows.panels * a_panel);
+    p.a_floats = whole_cache_lines(p.a_items * p.rows.panels * a_panel);
   if (s.b == Packing::kPrepare || s.b == Packing::kCall)
-    p.b_floats = lines(p.b_items * p.column_panels * b_panel);
-  if (s.a == Packing::kBlock) p.a_block = lines(p.block_row_panels * p.rows.tall * p.block_k);
-  if (s.b == Packing::kBlock) p.b_block = lines(static_cast<long>(s.tile_n()) * p.block_k);
+    p.b_floats = whole_cache_lines(p.b_items * p.column_panels * b_panel);
+  if (s.a == Packing::kBlock) p.a_block = whole_cache_lines(p.block_row_panels * p.rows.tall * p.block_k);
+  if (s.b == Packing::kBlock) p.b_block = whole_cache_lines(static_cast<long>(s.tile_n()) * p.block_k);
   if (s.splits > 1) {
     p.part_slices = ceil_div(ceil_div(c.k, p.block_k), s.splits);
     p.part_stride = p.column_panels * s.tile_n() + 16;
-    p.part_floats = lines(c.batch * c.m * p.part_stride);
+    p.part_floats = whole_cache_lines(c.batch * c.m * p.part_stride);
   } else if (p.split_depth) {
-    p.sums = lines(p.block_row_panels * p.rows.tall * (p.block_column_panels * s.tile_n() + 16));
+    p.sums = whole_cache_lines(p.block_row_panels * p.rows.tall * (p.block_column_panels * s.tile_n() + 16));
   }
-  const bool near = staging ? c.k <= kShortDepth && staging->floats * p.block_column_panels <=
+  const bool near = staging ? c.k <= kShortDepth && staging->floats() * p.block_column_panels <=
                                                         kNearStagedFloats * p.column_panels
                             : p.block_column_panels * s.tile_n() * c.k <=
                                   (c.k <= kTinyDepth ? kNearTinyFloats : kNearFloats);
   p.rows_outer = !p.split_depth && s.splits == 1 && s.b != Packing::kBlock && near;
   if (staging) {
-    p.staged = lines(staging->floats);
-    // An image per thread at a time, while it is in that thread's cache; all images first only where they are
-    // fewer than the threads.
-    p.stage_private = staging->items % s.threads == 0 || staging->items >= 4L * s.threads;
+    p.staged = whole_cache_lines(staging->floats());
+    p.stage_private = staging->private_to_threads(s.threads);
   }
   return p;
 }
@@ -85,7 +82,7 @@ std::string plan_comment(const Contraction& c, const ContractionSchedule& s, con
   text += fmt::format("// Operands: {}; {}.\n", operand("a", s.a), operand("b", s.b));
   if (p.rows_outer)
     text +=
-        fmt::format("// Caches: {} columns of b ({} KB) stay near while rows of a pass by, each fetched once",
+        fmt::format("// Caches: {} columns of b ({} KB) stay in L2 while rows of a are fetched, each once",
                     s.block_n, p.block_column_panels * s.tile_n() * c.k * 4 / 1024);
   else
     text +=
@@ -105,63 +102,6 @@ std::string plan_comment(const Contraction& c, const ContractionSchedule& s, con
   else
     text +=
         fmt::format("// Threads: {} share {} blocks.\n", s.threads, c.batch * p.column_blocks * p.row_blocks);
-  return text;
-}
-
-std::string plan_constants(const Contraction& c, const ContractionSchedule& s, const ContractionPlan& p) {
-  std::string text =
-      fmt::format(R"(constexpr long kM = {}, kN = {}, kK = {}, kBatch = {};
-constexpr int kLanes = {}, kVectors = {}, kRows = {};
-constexpr long kTileN = kVectors * kLanes;
-constexpr long kBlockK = {};
-constexpr long kRowPanels = {}, kColumnPanels = {};
-constexpr long kBlockRowPanels = {}, kBlockColumnPanels = {};
-constexpr int kThreads = {};
-)",
-                  c.m, c.n, c.k, c.batch, s.lanes, s.vectors, p.rows.tall, p.block_k, p.rows.panels,
-                  p.column_panels, p.block_row_panels, p.block_column_panels, s.threads);
-  if (s.splits > 1)
-    text += fmt::format(
-        R"(constexpr long kSplits = {}, kPartK = {} * kBlockK;  // parts of k that are summed apart
-constexpr long kPartStride = {}, kPartFloats = {};
-)",
-        s.splits, p.part_slices, p.part_stride, p.part_floats);
-  if (p.columns.edge != s.tile_n())
-    text += fmt::format("constexpr long kEdge = {};  // columns of the last panel\n", p.columns.edge);
-  if (p.columns.runs > 1)
-    text += fmt::format(
-        "constexpr long kRun = {}, kPanelsPerRun = {};  // columns lie in runs (rows of the image)\n",
-        c.run_length(), p.columns.per_run);
-  return text;
-}
-
-std::string panel_functions(const Contraction& c, const ContractionSchedule& s, const ContractionPlan& p) {
-  std::string text = row_panel_functions(p.rows);
-  if (p.columns.runs > 1)
-    text +=
-        R"(inline long panel_column(long panel) { return panel / kPanelsPerRun * kRun + panel % kPanelsPerRun * kTileN; }
-inline bool is_edge(long panel) { return panel % kPanelsPerRun == kPanelsPerRun - 1; }
-)";
-  else
-    text += R"(inline long panel_column(long panel) { return panel * kTileN; }
-inline bool is_edge(long panel) { return panel == kColumnPanels - 1; }
-)";
-  text += p.columns.edge != s.tile_n()
-              ? "inline long panel_columns(long panel) { return is_edge(panel) ? kEdge : kTileN; }\n"
-              : "inline long panel_columns(long) { return kTileN; }\n";
-  text += operand_functions(c);
-  if ((s.b == Packing::kInPlace || c.run > 0) && !depth_is_linear(c.b))
-    text += R"(
-// Where b lies for each step of k, relative to its first.
-struct DepthOffsets {
-  int at[kK];
-  constexpr DepthOffsets() : at() {
-    for (long i = 0; i < kK; ++i) at[i] = static_cast<int>()" +
-            depth_expression(c.b, "i") + R"();
-  }
-};
-constexpr DepthOffsets kDepthOffsets;
-)";
   return text;
 }
 

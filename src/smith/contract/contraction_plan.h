@@ -1,11 +1,10 @@
-// Sizes that follow from a contraction and its schedule, and the constants and small functions of the emitted
-// namespace that say them.
+// Sizes that follow from a contraction and its schedule, and what was chosen in words.
 #pragma once
 
 #include <string>
 
 #include "smith/contract/contraction_code.h"
-#include "smith/contract/tile_source.h"
+#include "smith/contract/panels.h"
 
 namespace kforge::smith {
 
@@ -34,17 +33,5 @@ ContractionPlan plan_of(const Contraction& contraction, const ContractionSchedul
 // What was chosen and why, for the reader of the emitted code.
 std::string plan_comment(const Contraction& contraction, const ContractionSchedule& schedule,
                          const ContractionPlan& plan);
-std::string plan_constants(const Contraction& contraction, const ContractionSchedule& schedule,
-                           const ContractionPlan& plan);
-// panel_row, panel_column, is_edge, panel_columns; offsets into operands.
-std::string panel_functions(const Contraction& contraction, const ContractionSchedule& schedule,
-                            const ContractionPlan& plan);
-
-// multiply_block: all sums of a block of the result.
-std::string block_source(const Contraction& contraction, const ContractionSchedule& schedule,
-                         const ContractionPlan& plan, const Staging* staging);
-// What multiply_block takes beside its block, as `work` has it by name: ", packed_a, a_block".
-std::string block_arguments(const ContractionSchedule& schedule, const ContractionPlan& plan,
-                            const Staging* staging);
 
 }  // namespace kforge::smith

@@ -104,7 +104,7 @@ Result<> check_operand(const Operand& operand, Packing packing, std::string_view
 bool large_matrix(const Operand& b, const Contraction& c) {
   return b.param && c.batch == 1 && c.run == 0 && c.n * c.k >= 1 << 20;
 }
-bool passes_by_once(const Contraction& c, const ContractionSchedule& s) {
+bool streams_b_once(const Contraction& c, const ContractionSchedule& s) {
   return s.b == Packing::kPrepare && large_matrix(c.b, c) && c.m <= s.rows &&
          s.arithmetic == Arithmetic::kFp32;
 }

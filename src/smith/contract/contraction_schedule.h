@@ -43,7 +43,7 @@ struct ContractionSchedule {
   Arithmetic arithmetic = Arithmetic::kFp32;
   bool stream = false;    // streaming stores
   int splits = 1;         // parts of k that are summed apart, for results too small to be shared out
-  bool winograd = false;  // convolutions: four results from 16 products instead of 36 (winograd_source.cc)
+  bool winograd = false;  // convolutions: four results from 16 products instead of 36 (winograd.h)
 
   int tile_n() const { return vectors * lanes; }
 };
@@ -57,7 +57,7 @@ Result<> check(const ContractionSchedule& schedule, const Contraction& contracti
 
 // b is a matrix that no near cache holds, and one panel of rows takes all of it: it streams from memory once.
 bool large_matrix(const Operand& b, const Contraction& contraction);
-bool passes_by_once(const Contraction& contraction, const ContractionSchedule& schedule);
+bool streams_b_once(const Contraction& contraction, const ContractionSchedule& schedule);
 
 // Steps of k up to which writing the result takes a good part of the time.
 constexpr long kTinyDepth = 128;

@@ -133,7 +133,7 @@ TEST(Contraction, FewRowsMeetALargeMatrixOnce) {
     const ContractionSchedule s = first_schedule(c, machine, 2);
     EXPECT_EQ(s.rows, m);
     EXPECT_EQ(s.block_k, c.k);
-    EXPECT_TRUE(passes_by_once(c, s));
+    EXPECT_TRUE(streams_b_once(c, s));
     add_checked(cases, c, s);
   }
   EXPECT_EQ(cases.run(), "");
@@ -197,13 +197,11 @@ TEST(Contraction, EpilogueSeesRowsColumnsAndOtherTensors) {
     c.tensors = {{"const float*", "a"},       {"const float*", "b"},        {"const float*", "bias"},
                  {"const float*", "rowwise"}, {"const float*", "residual"}, {"float*", "y"}};
     c.finish = [n = shape.n](const FinishSite& site) {
-      const bool one = site.lanes == 1;
-      return fmt::format("const {0} v = (sum + {1}) * rowwise[row] + {2};\n{3};", one ? "float" : "Vec",
-                         one ? "bias[column]" : "load_vec(bias + column)",
-                         one ? fmt::format("residual[row * {} + column]", n)
-                             : fmt::format("load_vec(residual + row * {} + column)", n),
-                         one ? fmt::format("y[row * {} + column] = v > 0 ? v : 0.1f * v", n)
-                             : fmt::format("store_vec(y + row * {} + column, v > 0 ? v : 0.1f * v)", n));
+      return fmt::format(
+          "using F = {0};\nconst F v = (load<F>(sum_at + column) + load<F>(bias + column)) * rowwise[row] + "
+          "load<F>(residual + row * {1} + column);\nstore(y + row * {1} + column, pick(v > 0.0f, v, 0.1f * "
+          "v));",
+          site.lanes == 1 ? "float" : "Vec", n);
     };
     const auto code = emit_contraction(c, first_schedule(c, machine, 2));
     ASSERT_TRUE(code);
@@ -270,11 +268,12 @@ TEST(Contraction, BadSchedulesAreRefusedByName) {
   EXPECT_FALSE(emit_contraction(c, {.rows = 20, .vectors = 4}));
 }
 
-TEST(Contraction, RowsAreDealtOutEvenly) {
+TEST(Contraction, RowsAreSharedOutEvenly) {
   const Contraction c = product({64, 16, 8}, false, false);
   const auto code = emit_contraction(c, {.rows = 6, .vectors = 2});
   ASSERT_TRUE(code);
-  EXPECT_THAT(code->definitions, HasSubstr("The first 9 row panels have 6 rows, the others 5."));
+  // The first 9 have 6 rows, the others 5.
+  EXPECT_THAT(code->definitions, HasSubstr("kRowPanels = 11, kTallPanels = 9"));
 }
 
 TEST(Contraction, PolicyDecidesTheArithmetic) {

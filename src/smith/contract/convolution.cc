@@ -4,20 +4,14 @@
 
 #include <algorithm>
 
-#include "smith/contract/depthwise_source.h"
+#include "smith/contract/depthwise.h"
 #include "smith/contract/staging.h"
-#include "smith/contract/transposed_source.h"
-#include "smith/contract/winograd_source.h"
+#include "smith/contract/transposed.h"
+#include "smith/contract/winograd.h"
 
 namespace kforge::smith {
 
 namespace {
-
-long product(const std::vector<long>& list) {
-  long p = 1;
-  for (long x : list) p *= x;
-  return p;
-}
 
 bool is_pointwise(const Convolution& c) {
   const auto all = [](const std::vector<long>& list, long value) {
@@ -196,6 +190,16 @@ std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const Convolu
            next}};
 }
 
+Staging staging_of(const Convolution& c, const StagedImage& image) {
+  Staging staging;
+  staging.tensor = c.x;
+  staging.channels = c.channels;
+  staging.input = three(c.input, 1);
+  staging.image = image;
+  staging.items = c.images * c.groups;
+  return staging;
+}
+
 Result<ContractionCode> emit_convolution(const Convolution& c, const ContractionSchedule& s) {
   if (s.winograd) return emit_winograd(c, s);
   if (has_phases(c)) return emit_transposed(c, s);
@@ -204,11 +208,6 @@ Result<ContractionCode> emit_convolution(const Convolution& c, const Contraction
   if (shape.run == 0) return emit_contraction(shape, s);
   const Staging staging = staging_of(c, image_of(c));
   return emit_contraction(shape, s, &staging);
-}
-
-Finish plain_image_store(std::string pointer, const Convolution& c) {
-  const long pixels = product(c.output);
-  return plain_store(std::move(pointer), c.filters * pixels, pixels);
 }
 
 }  // namespace kforge::smith

@@ -5,7 +5,7 @@
 //
 // A transposed convolution of stride 1 is a convolution with its taps turned round. With a stride, outputs
 // fall into phases that see different taps; each phase is a small convolution of stride 1
-// (transposed_source.cc).
+// (transposed.h).
 #pragma once
 
 #include <string>
@@ -47,7 +47,7 @@ std::vector<ScheduleMove> neighbours(const ContractionSchedule& schedule, const 
                                      const Machine& machine, std::string_view precision = "fp32");
 Result<ContractionCode> emit_convolution(const Convolution& convolution, const ContractionSchedule& schedule);
 
-// A finish that stores sums as y[images][groups * filters][pixels].
-Finish plain_image_store(std::string pointer, const Convolution& convolution);
+// The copies of its images, laid out as `image`.
+Staging staging_of(const Convolution& convolution, const StagedImage& image);
 
 }  // namespace kforge::smith

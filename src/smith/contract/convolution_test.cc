@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "smith/contract/compiled_cases.h"
-#include "smith/contract/winograd_source.h"
+#include "smith/contract/winograd.h"
 
 namespace kforge::smith {
 namespace {
@@ -62,12 +62,6 @@ std::string naive(const Convolution& c) {
     want[(((n * G + g) * F + f) * O[0] + od) * O[1] * O[2] + oh * O[2] + ow] +=
         double(x[(((n * G + g) * C + c) * I[0] + d) * I[1] * I[2] + h * I[2] + i]) * w[((g * F + f) * C + c) * taps + (kd * K[1] + kh) * K[2] + kw];
   })");
-}
-
-long product(const std::vector<long>& v) {
-  long p = 1;
-  for (long x : v) p *= x;
-  return p;
 }
 
 Machine small_machine() {
@@ -246,7 +240,7 @@ TEST(Convolution, DepthwiseInPlacePaddedAndStreamed) {
         s.stream = stream;
         const auto code = emit_convolution(c, s);
         ASSERT_TRUE(code);
-        EXPECT_NE(code->story.find("depthwise"), std::string::npos);
+        EXPECT_NE(code->summary.find("depthwise"), std::string::npos);
         add(cases, c, s, fmt::format("depthwise {} stream {} filters {}", label, stream, filters));
       }
   EXPECT_EQ(cases.run(), "");

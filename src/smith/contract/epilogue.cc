@@ -59,15 +59,15 @@ Epilogue find_epilogue(const Program& program, std::size_t product, const IndexM
   for (std::size_t i = product + 1; i < program.stages.size(); ++i) {
     const Stage& other = program.stages[i];
     bool reads = other.body && tensors_of(other.body).contains(stage.tensor);
-    if (other.handwritten)
-      reads |= std::count(other.handwritten->reads.begin(), other.handwritten->reads.end(), stage.tensor) > 0;
+    if (other.native)
+      reads |= std::count(other.native->reads.begin(), other.native->reads.end(), stage.tensor) > 0;
     if (!reads) continue;
-    if (reader || other.handwritten) return e;
+    if (reader || other.native) return e;
     reader = i;
   }
   if (!reader) return e;
   const Stage& next = program.stages[*reader];
-  if (next.combine != Combine::kNone || next.scan_axis >= 0 || next.handwritten || next.view != stage.view)
+  if (next.combine != Combine::kNone || next.scan_axis >= 0 || next.native || next.view != stage.view)
     return e;
   bool same_place = true;
   const Expr here = flat_position(next.view, next.dims);
@@ -115,7 +115,7 @@ Finish finish_with(const Epilogue& given, const Program& program,
     scope.tensors = tensors.get();
     scope.used = used.get();
     scope.counter = &counter;
-    used->insert("vectors");
+    used->insert("vectors/vectors.h");
     const bool vectors = site.lanes > 1 && e.in_order && has_lanes(scope, e.value, "column");
     if (vectors) scope.lane_variable = "column";
     std::string text = vectors ? "using F = Vec;\n" : "using F = float;\n";
@@ -126,15 +126,8 @@ Finish finish_with(const Epilogue& given, const Program& program,
             "\n";
     if (site.lanes == 1 || vectors) return text;
     // No vector form: element by element.
-    std::string loop =
-        "const long end = column + kLanes;\nfor (long each = column; each < end; ++each) {\n  const long "
-        "column = each;\n";
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t stop = std::min(text.find('\n', begin), text.size());
-      loop += "  " + text.substr(begin, stop - begin) + "\n";
-      begin = stop + 1;
-    }
-    return loop + "}\n";
+    return std::string(
+        "for (long lane = 0; lane < kLanes; ++lane) finish_element(t, batch, row, column + lane, sum_at);\n");
   };
 }
 

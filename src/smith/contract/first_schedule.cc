@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "smith/contract/contraction_schedule.h"
+#include "smith/expr/whole_numbers.h"
 
 namespace kforge::smith {
 
@@ -23,9 +24,6 @@ std::size_t cache_bytes(const Machine& machine, int level, std::size_t otherwise
     if (cache.level == level) return cache.bytes;
   return otherwise;
 }
-
-long ceil_div(long a, long b) { return (a + b - 1) / b; }
-long round_up(long a, long b) { return ceil_div(a, b) * b; }
 
 // Cycles per row of the result for one step of k along a run of columns: a tile of rows x vectors takes
 // rows * vectors / 2, but no less than the latency of a multiply-add, nor than its loads (two per cycle).
@@ -132,7 +130,7 @@ void choose_blocks(ContractionSchedule& s, const Contraction& c, const Machine& 
   const long most_k = std::max<long>(64, l1 / 2 / tile_n);
   const long slices = ceil_div(c.k, most_k + most_k / 4);
   s.block_k = c.tap_rows ? c.tap_rows->steps : std::min(c.k, round_up(ceil_div(c.k, slices), 8));
-  if (passes_by_once(c, s)) s.block_k = c.k;
+  if (streams_b_once(c, s)) s.block_k = c.k;
   const long row_panels = ceil_div(c.m, s.rows), column_panels = ceil_div(c.n, tile_n);
   if (splits_depth(s, c, l2)) {
     s.splits = s.threads;

@@ -1,4 +1,6 @@
 // From a problem to the source of its kernels and the plan that launches them.
+#include "smith/device/device_design.h"
+
 #include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
@@ -8,7 +10,6 @@
 #include "smith/device/kernel_writer.h"
 #include "smith/graph/passes.h"
 #include "smith/schedule/schedule.h"
-#include "smith/smith.h"
 
 namespace kforge::smith {
 namespace {
@@ -42,7 +43,7 @@ class Assembler {
   DeviceDesign finish() {
     DeviceDesign design;
     design.file = d_.file;
-    for (const std::string& reason : reasons_) design.story += reason + "\n";
+    for (const std::string& reason : reasons_) design.summary += reason + "\n";
     design.schedule = to_json(Schedule{steps_, {}});
     Json plan;
     plan["buffers"] = buffers_;

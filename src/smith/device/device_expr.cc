@@ -36,7 +36,7 @@ std::string filled(std::string_view format, const std::vector<std::string>& part
   return text;
 }
 
-// Functions of the prelude, by operator: name of the function and of its piece.
+// Functions of kernels/device/, by operator.
 std::string_view prelude_function(Op op) {
   switch (op) {
     case Op::kExpm1:

@@ -15,7 +15,7 @@ struct DeviceScope {
   const Dialect* dialect = nullptr;
   const std::map<std::string, TensorInfo>* tensors = nullptr;
   std::map<std::string, std::string> registers;  // tensors of one element that are variables of the thread
-  std::set<std::string>* used = nullptr;         // pieces of the prelude
+  std::set<std::string>* used = nullptr;         // functions of kernels/device/
   int* counter = nullptr;                        // for names of intermediate results
 
   std::string name(const std::string& name) const { return dialect->identifier(name); }

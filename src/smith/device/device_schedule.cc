@@ -123,7 +123,7 @@ Along along_memory(const DeviceKernel& kernel) {
 
 bool can_share(const Nest& nest, const std::vector<Stmt>& body) {
   for (const Stmt& s : body) {
-    if (s->kind == Kind::kHandwritten) return false;
+    if (s->kind == Kind::kNative) return false;
     if (s->kind != Kind::kFor) continue;
     if (s->scan) {
       if (s->backwards || s->limit || s->body[0]->body.size() != 2) return false;
@@ -322,13 +322,13 @@ std::vector<Stmt> shared_loops(const Nest& nest, const Stmt& loop) {
 Result<DeviceKernels> schedule_kernels(const Nest& from, const std::set<std::string>& keep) {
   DeviceKernels result;
   result.nest = from;
-  std::string handwritten;
+  std::string native;
   visit(from.root, [&](const StmtNode& n) {
-    if (n.handwritten) handwritten = n.note;
+    if (n.native) native = n.note;
   });
-  if (!handwritten.empty())
+  if (!native.empty())
     return fail_with_remedy("use a native platform, or a model with --generator",
-                            fmt::format("'{}' has no kernel for devices yet", handwritten));
+                            fmt::format("'{}' has no kernel for devices yet", native));
   for (std::size_t at = 0; at + 1 < result.nest.root->body.size();)
     if (!fuse_next(result.nest, at, result.steps)) ++at;
   fuse_inside(result.nest, result.steps);

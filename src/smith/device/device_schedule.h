@@ -43,7 +43,7 @@ struct DeviceKernels {
   std::vector<Step> steps;  // fusions, in order
 };
 // `keep`: temporaries that others read later, which stay buffers. An Error where the nest contains what no
-// kernel can be made of (handwritten parts).
+// kernel can be made of (native code).
 Result<DeviceKernels> schedule_kernels(const Nest& nest, const std::set<std::string>& keep = {});
 
 // The loops of a nest that threads can share, from a loop inwards while nested directly; empty where they

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "smith/loops/expr.h"
-#include "smith/smith.h"
+#include "smith/device/device_language.h"
+#include "smith/expr/expr.h"
 
 namespace kforge::smith {
 
@@ -32,7 +32,7 @@ struct Dialect {
   std::string_view infinity, nan;
   std::string_view shared;  // qualifier of memory that a workgroup shares
   bool shared_at_file_scope = false;
-  std::string_view function;     // what stands before a function of the prelude
+  std::string_view function;     // what stands before a function of kernels/device/
   std::string_view constant;     // before a table of constants: "static __device__ const"
   std::string_view barrier;      // all of the workgroup, and what it wrote to shared memory
   std::string_view barrier_all;  // and to buffers
@@ -42,7 +42,7 @@ struct Dialect {
   bool constructor_casts = false;           // float(x), else (float)(x)
   bool has_double = true;
   std::map<DType, std::string_view> stored;  // element types in buffers
-  std::map<Op, std::string_view> functions;  // that the language has itself; others come from the prelude
+  std::map<Op, std::string_view> functions;  // that the language has itself; others come from kernels/device/
   std::set<std::string_view> reserved;       // words that cannot be names
 
   std::string type(Type type) const;  // values

@@ -80,7 +80,7 @@ void KernelWriter::single_store(const std::string& text, const TensorInfo& tenso
   line(everywhere ? text : "if (lane_ == 0) " + text);
 }
 
-// The loop's iterations, dealt to the threads one by one: neighbours take neighbours.
+// The loop's iterations, matched to the threads one by one: neighbours take neighbours.
 bool KernelWriter::row_loop(const Stmt& s, const Stmt& start) {
   const std::vector<Stmt> loops = shared_loops(nest_, s);
   KF_CHECK(!loops.empty(), "threads cannot share '{}'", s->name);

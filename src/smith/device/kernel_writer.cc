@@ -96,8 +96,8 @@ void KernelWriter::statement(const Stmt& s) {
     }
     case Kind::kUpdate:
       return update(s);
-    case Kind::kHandwritten:
-      KF_CHECK(false, "handwritten lines in a kernel of a device");
+    case Kind::kNative:
+      KF_CHECK(false, "native code in a kernel of a device");
   }
 }
 

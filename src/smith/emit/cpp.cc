@@ -6,7 +6,7 @@
 
 #include "smith/emit/cpp_expr.h"
 #include "smith/emit/nest_writer.h"
-#include "smith/emit/prelude.h"
+#include "smith/kernels/kernel_text.h"
 
 namespace kforge::smith {
 namespace {
@@ -15,9 +15,8 @@ using Where = TensorInfo::Where;
 
 bool any_parallel(const Nest& nest) {
   bool found = false;
-  visit(nest.root, [&](const StmtNode& n) {
-    found |= n.run == Run::kParallel || (n.handwritten && n.handwritten->parallel);
-  });
+  visit(nest.root,
+        [&](const StmtNode& n) { found |= n.run == Run::kParallel || (n.native && n.native->parallel); });
   return found;
 }
 bool streams(const Nest& nest) {
@@ -34,8 +33,7 @@ std::string constants_text(const Nest& nest) {
     visit(nest.root, [&](const StmtNode& n) { is_used |= n.value && tensors_of(n.value).contains(name); });
     visit(nest.root, [&](const StmtNode& n) {
       for (const Expr& e : n.position) is_used |= tensors_of(e).contains(name);
-      if (n.handwritten)
-        is_used |= std::count(n.handwritten->reads.begin(), n.handwritten->reads.end(), name) > 0;
+      if (n.native) is_used |= std::count(n.native->reads.begin(), n.native->reads.end(), name) > 0;
     });
     if (!is_used) continue;
     text += fmt::format("alignas(64) static const {} {}[{}] = {{", c_type_of(tensor.dtype), name,
@@ -73,7 +71,7 @@ std::vector<Field> fields_of(const CppProgram& program) {
                           std::max<std::int64_t>(1, element_count(tensor.shape)) *
                               static_cast<std::int64_t>(size_of(tensor.dtype))});
   }
-  for (const ForeignPart& part : program.foreign)
+  for (const KernelPart& part : program.parts)
     for (const auto& buffer : part.buffers)
       fields.push_back({"float", buffer.name, std::max<std::int64_t>(1, buffer.floats) * 4});
   return fields;
@@ -115,38 +113,28 @@ std::string emit_cpp(const CppProgram& program) {
   const bool trio = !fields.empty();
   const bool team = any_parallel(program.nest);
 
-  // The body of a call: nests, and between them the parts of other generators.
+  NestWriter writer(program.nest, used, counter);
+  const std::string nests = writer.write(0, program.nest.root->body.size(), team);
+  const std::int64_t thread_bytes = writer.thread_bytes;
+  const bool heap = thread_bytes > 0 || nests.find("thread_heap") != std::string::npos;
   std::string body;
-  std::int64_t thread_bytes = 0;
-  std::size_t done = 0;
-  const std::size_t total = program.nest.root->body.size();
-  auto nests_until = [&](std::size_t end) {
-    if (end <= done) return;
-    NestWriter writer(program.nest, used, counter);
-    writer.thread_bytes = thread_bytes;
-    const std::string text = writer.write(done, end, team);
-    const bool heap = writer.thread_bytes > thread_bytes || text.find("thread_heap") != std::string::npos;
-    thread_bytes = std::max(thread_bytes, writer.thread_bytes);
-    if (team) body += "#pragma omp parallel num_threads(team_size())\n  {\n";
-    const std::string indent = team ? "    " : "  ";
-    if (heap)
-      body += indent + (team ? "char* thread_heap = s.heaps + omp_get_thread_num() * kThreadBytes;\n"
-                             : "char* thread_heap = s.heaps;\n");
-    body += text;
-    if (streams(program.nest)) body += indent + "stream_end();\n";
-    if (streams(program.nest)) used.insert("stream");
-    if (team) body += "  }\n";
-    done = end;
-  };
-  std::string definitions, foreign_prepare;
-  for (const ForeignPart& part : program.foreign) {
-    used.insert(part.used.begin(), part.used.end());
-    nests_until(part.before);
-    body += part.call;
-    definitions += part.definitions;
-    foreign_prepare += part.prepare;
+  if (team) body += "#pragma omp parallel num_threads(team_size())\n  {\n";
+  const std::string indent = team ? "    " : "  ";
+  if (heap)
+    body += indent + (team ? "char* thread_heap = s.heaps + omp_get_thread_num() * kThreadBytes;\n"
+                           : "char* thread_heap = s.heaps;\n");
+  body += nests;
+  if (streams(program.nest)) {
+    body += indent + "stream_end();\n";
+    used.insert("memory/stream.h");
   }
-  nests_until(total);
+  if (team) body += "  }\n";
+  std::string definitions, parts_prepare;
+  for (const KernelPart& part : program.parts) {
+    used.insert(part.headers.begin(), part.headers.end());
+    definitions += "\n" + part.definitions;
+    parts_prepare += part.prepare;
+  }
 
   std::string prepared;
   if (program.prepared.root && !program.prepared.root->body.empty()) {
@@ -163,10 +151,12 @@ std::string emit_cpp(const CppProgram& program) {
       "<cmath>\n#include "
       "<cstdint>\n#include <cstdlib>\n#include <cstring>\n#include <utility>\n\n#include "
       "\"task.h\"\n\nnamespace {\n";
-  text += prelude(used);
+  const bool needs_state = trio || thread_bytes > 0;
+  used.insert("vectors/vectors.h");
+  if (needs_state) used.insert("memory/allocate.h");
+  text += kernel_text(used);
   text +=
       "\n" + constants_text(program.nest) + (program.prepared.root ? constants_text(program.prepared) : "");
-  const bool needs_state = trio || thread_bytes > 0;
   if (team || thread_bytes > 0) text += team_text(team ? problem.threads : 1, team);
   if (thread_bytes > 0)
     text += fmt::format("constexpr long kThreadBytes = {};\n", (thread_bytes + 4095) / 4096 * 4096 + 64);
@@ -179,15 +169,9 @@ std::string emit_cpp(const CppProgram& program) {
         text += fmt::format("  const {}* {};\n", c_type_of(argument.dtype), argument.c_name);
     for (const Field& field : fields) text += fmt::format("  {}* {};\n", field.type, field.name);
     if (thread_bytes > 0) text += "  char* heaps;\n";
-    text +=
-        "};\n\n// Large buffers lie on huge pages where the system has them: fewer page walks.\nvoid* "
-        "allocated(size_t bytes) {\n  const size_t page = bytes < (1 << 20) ? 4096 : 2 << 20;\n  const "
-        "size_t "
-        "whole = (bytes + page - 1) / page * page;\n  void* p = std::aligned_alloc(page, whole);\n  if (p && "
-        "page > 4096) madvise(p, whole, MADV_HUGEPAGE);\n  if (p) std::memset(p, 0, whole);  // pages are "
-        "touched here, not in the first call\n  return p;\n}\n";
+    text += "};\n";
   }
-  text += "\n}  // namespace\n\n" + definitions;
+  text += definitions + "\n}  // namespace\n\n";
   if (!needs_state) {
     text += fmt::format("extern \"C\" void kernel({}) {{\n{}}}\n", parameter_list(problem, true, true), body);
     return text;
@@ -201,7 +185,7 @@ std::string emit_cpp(const CppProgram& program) {
     text += fmt::format("  {0}* {1} = s.{1} = ({0}*)allocated({2});\n", field.type, field.name, field.bytes);
   if (thread_bytes > 0) text += "  s.heaps = (char*)allocated(kThreads * kThreadBytes);\n";
   for (const Field& field : fields) text += fmt::format("  (void){};\n", field.name);
-  text += prepared + foreign_prepare + "  return state;\n}\n\n";
+  text += prepared + parts_prepare + "  return state;\n}\n\n";
   const std::string others = parameter_list(problem, false, true);
   text += fmt::format("extern \"C\" void kernel_prepared(void* state{}{}) {{\n  State& s = *(State*)state;\n",
                       others.empty() ? "" : ", ", others);

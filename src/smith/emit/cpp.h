@@ -5,31 +5,30 @@
 #include <string>
 #include <vector>
 
+#include "smith/graph/problem.h"
 #include "smith/loops/loops.h"
-#include "smith/smith.h"
 
 namespace kforge::smith {
 
-// A part of a program that another generator wrote (a contraction): its definitions stand before the kernel,
-// its call runs outside of any parallel region, after the nests before it.
-struct ForeignPart {
-  std::size_t before = 0;      // index in Nest::root->body of the nest it precedes
-  std::string definitions;     // at file scope
-  std::string call;            // statements; tensors by their names
-  std::string prepare;         // statements of prepare(), which may use params by name
-  std::set<std::string> used;  // pieces of the prelude that the definitions need
+// A part of a program that another emitter wrote (a contraction): what stands before the kernel, and the
+// memory it works in. The nest holds a line that calls it.
+struct KernelPart {
+  std::string definitions;        // at file scope
+  std::string prepare;            // statements of prepare(), which may use params by name
+  std::set<std::string> headers;  // of kernels/ that the definitions need
   struct Buffer {
     std::string name;
     std::int64_t floats = 0;
   };
-  std::vector<Buffer> buffers;  // of the state: floats, 64-byte aligned, visible by name in call and prepare
+  std::vector<Buffer>
+      buffers;  // of the state: floats, 64-byte aligned, visible by name in kernel and prepare
 };
 
 struct CppProgram {
   const Problem* problem = nullptr;
   Nest prepared;  // depends on params only: runs in prepare()
   Nest nest;      // runs in each call
-  std::vector<ForeignPart> foreign;
+  std::vector<KernelPart> parts;
   std::vector<std::string> comment;  // reasons, one line each
   std::string arithmetic = "fp32";
   bool algebraic = false;  // less arithmetic than the graph says

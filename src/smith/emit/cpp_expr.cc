@@ -103,10 +103,10 @@ std::string store_text(const CppScope& scope, const TensorInfo& tensor, const Sh
   if (!lanes) {
     switch (tensor.dtype) {
       case DType::kBFloat16:
-        scope.used->insert("store_bf16");
+        scope.used->insert("memory/bf16.h");
         return fmt::format("store_bf16({}, {});", address, value.text);
       case DType::kFloat16:
-        scope.used->insert("store_f16");
+        scope.used->insert("memory/f16.h");
         return fmt::format("store_f16({}, {});", address, value.text);
       default:
         return fmt::format("{}[{}] = {};", tensor.name, position_text(scope, flat_position(view, position)),
@@ -116,20 +116,20 @@ std::string store_text(const CppScope& scope, const TensorInfo& tensor, const Sh
   KF_CHECK(linear && step == 1, "lanes of '{}' do not lie side by side", tensor.name);
   switch (tensor.dtype) {
     case DType::kBFloat16:
-      scope.used->insert("store_bf16");
+      scope.used->insert("memory/bf16.h");
       return fmt::format("store_bf16({}, {});", address, text);
     case DType::kFloat16:
-      scope.used->insert("store_f16");
+      scope.used->insert("memory/f16.h");
       return fmt::format("store_f16({}, {});", address, text);
     case DType::kBool:
-      scope.used->insert("store_mask");
+      scope.used->insert({"memory/masks.h", "vectors/lanes.h"});
       return fmt::format(
           "store_mask({}, {});", address,
           value.uniform ? fmt::format("each_mask<F>([&](long) {{ return {}; }})", value.text) : value.text);
     default:
       break;
   }
-  if (stream) scope.used->insert("stream");
+  if (stream) scope.used->insert("memory/stream.h");
   return fmt::format("{}({}, {});", stream ? "stream" : "store", address, text);
 }
 

@@ -10,11 +10,11 @@
 
 namespace kforge::smith {
 
-// How names in expressions are written, and what has been used of the prelude.
+// How names in expressions are written, and which headers of kernels/ they need.
 struct CppScope {
   const std::map<std::string, TensorInfo>* tensors = nullptr;
   std::map<std::string, std::string> variables;  // loop variable -> C++ (itself where absent)
-  std::set<std::string>* used = nullptr;         // pieces of the prelude
+  std::set<std::string>* used = nullptr;         // headers of kernels/
   std::string lane_variable;  // the loop whose iterations are lanes; empty: single elements
   int* counter = nullptr;     // for names of intermediate results
 };

@@ -9,35 +9,35 @@ Spelling spelling_of(Op op) {
     case Op::kNeg:
       return {"-{0}", "", true};
     case Op::kAbs:
-      return {"magnitude({0})", "magnitude", true};
+      return {"magnitude({0})", "math/bits.h", true};
     case Op::kSqrt:
-      return {"sqrt_of({0})", "sqrt", true};
+      return {"sqrt_of({0})", "math/sqrt.h", true};
     case Op::kExp:
-      return {"exp_of({0})", "exp", true};
+      return {"exp_of({0})", "math/exp.h", true};
     case Op::kExpm1:
-      return {"expm1_of({0})", "expm1", true};
+      return {"expm1_of({0})", "math/expm1.h", true};
     case Op::kLog:
-      return {"log_of({0})", "log", true};
+      return {"log_of({0})", "math/log.h", true};
     case Op::kLog1p:
-      return {"log1p_of({0})", "log1p", true};
+      return {"log1p_of({0})", "math/log1p.h", true};
     case Op::kErf:
-      return {"erf_of({0})", "erf", true};
+      return {"erf_of({0})", "math/erf.h", true};
     case Op::kErfc:
-      return {"erfc_of({0})", "erfc", true};
+      return {"erfc_of({0})", "math/erf.h", true};
     case Op::kNormalCdf:
-      return {"normal_cdf({0})", "normal_cdf", true};
+      return {"normal_cdf({0})", "math/normal_cdf.h", true};
     case Op::kTanh:
-      return {"tanh_of({0})", "tanh", true};
+      return {"tanh_of({0})", "math/tanh.h", true};
     case Op::kSigmoid:
-      return {"sigmoid_of({0})", "sigmoid", true};
+      return {"sigmoid_of({0})", "math/sigmoid.h", true};
     case Op::kSoftplus:
-      return {"softplus_of({0})", "softplus", true};
+      return {"softplus_of({0})", "math/softplus.h", true};
     case Op::kFloor:
-      return {"floor_of({0})", "rounding", true};
+      return {"floor_of({0})", "math/rounding.h", true};
     case Op::kCeil:
-      return {"ceil_of({0})", "rounding", true};
+      return {"ceil_of({0})", "math/rounding.h", true};
     case Op::kRound:
-      return {"round_of({0})", "rounding", true};
+      return {"round_of({0})", "math/rounding.h", true};
     case Op::kSin:
       return {"std::sin({0})", "", false};
     case Op::kCos:

@@ -4,14 +4,14 @@
 #include <string>
 #include <string_view>
 
-#include "smith/loops/expr.h"
+#include "smith/expr/expr.h"
 
 namespace kforge::smith {
 
 struct Spelling {
-  std::string_view text;   // {0}, {1}: operands
-  std::string_view piece;  // of the prelude
-  bool lanes;              // has a vector form
+  std::string_view text;    // {0}, {1}: operands
+  std::string_view header;  // of kernels/ that it needs
+  bool lanes;               // has a vector form
 };
 // Functions on floats. Where there is no vector form the lanes are computed one by one.
 Spelling spelling_of(Op op);

@@ -48,8 +48,8 @@ class Writer {
     if (++uses_[e.get()] > 1) return;
     for (const Expr& arg : e->args) count(arg);
   }
-  void need(std::string_view piece) {
-    if (!piece.empty()) scope_.used->insert(std::string(piece));
+  void need(std::string_view header) {
+    if (!header.empty()) scope_.used->insert(std::string(header));
   }
   bool uniform(const Expr& e) const { return scope_.lane_variable.empty() || !uses(e, scope_.lane_variable); }
 
@@ -63,7 +63,7 @@ class Writer {
     Writer writer(scalar, e);
     writer.inline_ = true;
     const std::string text = writer.value(e).text;
-    need(e->type == Type::kBool ? "each_mask" : "each");
+    need("vectors/lanes.h");
     return {fmt::format("{}<F>([&](long lane_) {{ return {}; }})",
                         e->type == Type::kBool ? "each_mask" : "each", text),
             false};
@@ -78,7 +78,7 @@ class Writer {
       const std::string element = fmt::format("{}", bracketed_index(e));
       switch (tensor.dtype) {
         case DType::kBFloat16:
-          need("load_bf16");
+          need("memory/bf16.h");
           return {fmt::format("load_bf16<float>({})", address), true};
         case DType::kFloat16:
           return {fmt::format("float({})", element), true};
@@ -98,13 +98,13 @@ class Writer {
         case DType::kFloat32:
           return {fmt::format("load<F>({})", address), false};
         case DType::kBFloat16:
-          need("load_bf16");
+          need("memory/bf16.h");
           return {fmt::format("load_bf16<F>({})", address), false};
         case DType::kFloat16:
-          need("load_f16");
+          need("memory/f16.h");
           return {fmt::format("load_f16<F>({})", address), false};
         case DType::kBool:
-          need("load_mask");
+          need("memory/masks.h");
           return {fmt::format("load_mask<F>({})", address), false};
         default:
           break;
@@ -112,10 +112,10 @@ class Writer {
     }
     if (linear && tensor.dtype == DType::kFloat32) {
       if (step == -1) {
-        need("backward");
+        need("memory/strided.h");
         return {fmt::format("backward<F>({})", address), false};
       }
-      need("strided");
+      need("memory/strided.h");
       return {fmt::format("strided<F, {}>({})", step, address), false};
     }
     return one_by_one(e);
@@ -131,7 +131,7 @@ class Writer {
       bool linear = true;
       const std::int64_t step = coefficient(from, scope_.lane_variable, &linear);
       if (!linear) return one_by_one(e);
-      need("positions");
+      need("vectors/positions.h");
       return {fmt::format("to_float(positions<F>({}, {}))", position_text(scope_, from), step), false};
     }
     if (lanes_differ && e->dtype == DType::kFloat32 && from->op == Op::kLoad && from->type == Type::kInt) {
@@ -139,7 +139,7 @@ class Writer {
       const std::int64_t step =
           coefficient(flat_position(from->coefs, from->args), scope_.lane_variable, &linear);
       if (!linear || step != 1) return one_by_one(e);
-      need("load_int");
+      need("memory/integers.h");
       return {fmt::format("load_int<F>({})", address_text(scope_, from->name, from->coefs, from->args)),
               false};
     }
@@ -158,14 +158,14 @@ class Writer {
       case DType::kFloat16:
         return {fmt::format("float(_Float16({}))", text), true};
       case DType::kBFloat16:
-        need("to_bf16");
+        need("math/round_bf16.h");
         return {fmt::format("to_bf16(float({}))", text), true};
       case DType::kBool:
         return {fmt::format("({} != 0)", text), true};
       default:
         break;
     }
-    if (floating) need("whole");
+    if (floating) need("math/whole.h");
     const std::string whole = floating ? fmt::format("whole({})", text) : fmt::format("int64_t({})", text);
     if (e->dtype == DType::kInt64) return {whole, true};
     return {fmt::format("int64_t({}({}))", c_type_of(e->dtype), whole), true};
@@ -195,7 +195,7 @@ class Writer {
     bool linear = true;
     const std::int64_t step = coefficient(difference, scope_.lane_variable, &linear);
     if (!linear) return one_by_one(e);
-    need("positions");
+    need("vectors/positions.h");
     return {
         fmt::format("(positions<F>({}, {}) {} 0)", position_text(scope_, difference), step, infix_of(e->op)),
         false};
@@ -215,12 +215,12 @@ class Writer {
     for (int swap = 0; swap < 2; ++swap) {
       const Expr& limit = e->args[static_cast<std::size_t>(1 - swap)];
       if (limit->op != Op::kNumber || std::isnan(limit->number)) continue;
-      need("at_least");
+      need("vectors/extrema.h");
       return {fmt::format("{}({}, {})", larger ? "at_least" : "at_most", swap ? b.text : a.text,
                           literal(limit->number, Type::kFloat)),
               same_everywhere};
     }
-    need("maximum");
+    need("vectors/extrema.h");
     if (same_everywhere)
       return {fmt::format("{}<float>({}, {})", larger ? "maximum" : "minimum", a.text, b.text), true};
     return {fmt::format("{}({}, {})", larger ? "maximum" : "minimum", lanes(a, e->type), lanes(b, e->type)),
@@ -279,7 +279,7 @@ class Writer {
         return {fmt::format("({0} != {0})", bracketed(a.text)), a.uniform};
       }
       case Op::kMod:
-        need("whole");
+        need("math/whole.h");
         return e->type == Type::kInt || uniform(e)
                    ? call(e->type == Type::kInt ? "floor_mod(int64_t({0}), int64_t({1}))"
                                                 : "float(floor_mod(double({0}), double({1})))",
@@ -290,7 +290,7 @@ class Writer {
         return uniform(e) ? call("std::fmod({0}, {1})", {value(e->args[0]), value(e->args[1])})
                           : one_by_one(e);
       case Op::kPow:
-        if (e->type == Type::kInt) need("whole");
+        if (e->type == Type::kInt) need("math/whole.h");
         if (e->type == Type::kInt) return call("int_power({0}, {1})", {value(e->args[0]), value(e->args[1])});
         return uniform(e) ? call("std::pow({0}, {1})", {value(e->args[0]), value(e->args[1])})
                           : one_by_one(e);
@@ -330,11 +330,11 @@ class Writer {
     const Part a = value(e->args[0]);
     if (e->type == Type::kDouble || e->type == Type::kInt) return call(double_spelling(e->op), {a});
     const Spelling spelling = e->op == Op::kExp && is_low(e->args[0])
-                                  ? Spelling{"exp_low({0})", "exp_low", true}
+                                  ? Spelling{"exp_low({0})", "math/exp_low.h", true}
                                   : spelling_of(e->op);
     KF_CHECK(!spelling.text.empty(), "no spelling of {}", name_of(e->op));
     if (!spelling.lanes && !a.uniform) return one_by_one(e);
-    need(spelling.piece);
+    need(spelling.header);
     return call(spelling.text, {a});
   }
 

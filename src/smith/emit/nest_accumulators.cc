@@ -122,7 +122,7 @@ bool NestWriter::can_lanes(const StmtNode& loop, bool undecided) const {
 void NestWriter::for_loop(const Stmt& s) {
   const Stmt init = std::exchange(initial_, nullptr);
   if (s->scan && s->run == Run::kVector && scan_lanes(s, init)) return;
-  if (turn(s)) return;
+  if (transpose(s)) return;
   // Accumulators of what this loop reduces.
   std::vector<Steady> mine = s->scan ? std::vector<Steady>{} : steady_updates(s);
   if (s->run == Run::kParallel) mine.clear();
@@ -136,7 +136,7 @@ void NestWriter::for_loop(const Stmt& s) {
     const bool fresh = init && same_place(init, update);
     const std::string neutral = identity_text(update->combine, update->value->type);
     if (acc.lanes) {
-      used_.insert("accumulators");
+      used_.insert("vectors/accumulators.h");
       std::string names;
       for (const std::string& name : acc.names())
         names += fmt::format("{}{}({})", names.empty() ? "" : ", ", name, neutral);
@@ -246,7 +246,7 @@ std::string NestWriter::combined_text(Combine combine, const std::string& now, c
     return fmt::format("std::{}<int64_t>({}, {})", larger ? "max" : "min", now, lanes);
   if (type == Type::kDouble)
     return fmt::format("({1} != {1} || {1} {2} {0} ? {1} : {0})", now, bracket(lanes), larger ? ">" : "<");
-  used_.insert("maximum");
+  used_.insert("vectors/extrema.h");
   return fmt::format("{}<{}>({}, {})", larger ? "maximum" : "minimum", lanes_.empty() ? "float" : "F", now,
                      lanes);
 }

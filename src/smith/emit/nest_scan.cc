@@ -32,7 +32,7 @@ bool NestWriter::scan_lanes(const Stmt& s, const Stmt& init) {
   const std::int64_t step = coefficient(flat_position(store->view, store->position), s->name, &linear);
   if (!linear || (step != 1 && step != -1) || !has_lanes(scope(), update->value, s->name)) return false;
   const std::string neutral = identity_text(update->combine, Type::kFloat), how = how_of(update->combine);
-  used_.insert({"prefix", "accumulators", "along"});
+  used_.insert({"vectors/prefix.h", "vectors/accumulators.h", "vectors/along.h"});
   // The total so far stands in all lanes, and only its own addition waits for the vector before.
   const std::string carry = fmt::format("carry{}", ++counter_);
   line(fmt::format("Vec {} = set<Vec>({});", carry, init ? neutral : current(update)));
@@ -57,12 +57,12 @@ bool NestWriter::scan_lanes(const Stmt& s, const Stmt& init) {
     line(fmt::format("  const F before = one_up(sums, {});", carry));
     stored = "before";
   }
-  // Rows that begin and end on whole lines can go past the caches.
+  // Rows that begin and end on whole lines can leave by non-temporal stores.
   const std::int64_t first_lane = step == 1 ? 0 : 1;  // of a line, counted from its end where it runs back
-  const bool past =
+  const bool stream =
       store->stream && aligned_rows(flat_position(store->view, store->position), s->name, first_lane);
-  if (past) used_.insert("stream");
-  const std::string_view put = past ? "stream" : "store";
+  if (stream) used_.insert("memory/stream.h");
+  const std::string_view put = stream ? "stream" : "store";
   if (step == 1) {
     line(fmt::format("  {}({}, {});", put, address, stored));
   } else {

@@ -34,7 +34,7 @@ bool NestWriter::has_parallel(const Stmt& s) const {
 
 void NestWriter::top(const Stmt& s) {
   if (!s->note.empty()) line("// " + s->note);
-  if (s->kind == Kind::kHandwritten) return handwritten(s);
+  if (s->kind == Kind::kNative) return native(s);
   if (team_ && !has_parallel(s)) {
     line("#pragma omp single");
     line("{");
@@ -46,14 +46,15 @@ void NestWriter::top(const Stmt& s) {
   statement(s);
 }
 
-void NestWriter::handwritten(const Stmt& s) {
-  std::string lines = s->handwritten->lines;
-  for (const auto* list : {&s->handwritten->reads, &s->handwritten->writes})
+void NestWriter::native(const Stmt& s) {
+  used_.insert(s->native->headers.begin(), s->native->headers.end());
+  std::string lines = s->native->lines;
+  for (const auto* list : {&s->native->reads, &s->native->writes})
     for (const std::string& tensor : *list)
       for (std::size_t at = 0; (at = lines.find("{" + tensor + "}", at)) != std::string::npos;
            at += tensor.size())
         lines.replace(at, tensor.size() + 2, tensor);
-  const bool single = team_ && !s->handwritten->parallel;
+  const bool single = team_ && !s->native->parallel;
   if (single) line("#pragma omp single");
   if (single) line("{");
   for (std::size_t begin = 0; begin < lines.size();) {
@@ -101,7 +102,7 @@ void NestWriter::statement(const Stmt& s) {
     case Kind::kUpdate:
       update(s);
       break;
-    case Kind::kHandwritten:
+    case Kind::kNative:
       break;
   }
 }
@@ -115,7 +116,7 @@ void NestWriter::open_loop(const Stmt& s) {
   const std::string& v = s->name;
   const std::string end = end_of(s);
   if (s->run == Run::kVector && can_lanes(*s) && lanes_.empty()) {
-    used_.insert("along");
+    used_.insert("vectors/along.h");
     const bool again = (s->limit || s->extent % 16 != 0) && repeatable(*s);
     line(fmt::format("along<{}{}>({}, [&](auto lane, long {}) __attribute__((always_inline)) {{", s->unroll,
                      again ? ", true" : "", end, v));
@@ -186,9 +187,8 @@ void NestWriter::body_of(const Stmt& s) {
 void NestWriter::store(const Stmt& s) {
   const CppScope at = scope();
   if (copies(s)) {
-    const bool past = s->stream && streams_well(s);
-    used_.insert(past ? "copy_past" : "copy");
-    return line(fmt::format("{}<F>({}, {});", past ? "copy_past" : "copy",
+    used_.insert("memory/copy.h");
+    return line(fmt::format("{}<F>({}, {});", s->stream && streams_well(s) ? "stream_copy" : "copy",
                             address_text(at, s->tensor, s->view, s->position),
                             address_text(at, s->value->name, s->value->coefs, s->value->args)));
   }
@@ -215,7 +215,7 @@ bool NestWriter::repeatable(const StmtNode& loop) const {
     if (n.value) read.merge(tensors_of(n.value));
     if (n.kind == Kind::kStore) stored.insert(n.tensor);
     if (n.kind == Kind::kUpdate) updated.insert(n.tensor);
-    plain &= n.kind != Kind::kHandwritten && !n.stream;
+    plain &= n.kind != Kind::kNative && !n.stream;
   });
   const auto fresh = [&](const std::string& name) { return stored.contains(name); };
   const auto unread = [&](const std::string& name) { return !read.contains(name); };

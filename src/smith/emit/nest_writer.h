@@ -40,7 +40,7 @@ class NestWriter {
   void line(const std::string& text);
   bool has_parallel(const Stmt& s) const;
   void top(const Stmt& s);
-  void handwritten(const Stmt& s);
+  void native(const Stmt& s);
   CppScope scope();
   void lines_of(const CppValue& value);
   void statement(const Stmt& s);
@@ -51,7 +51,7 @@ class NestWriter {
   bool copies(const Stmt& s) const;
   // Doing an iteration twice changes nothing: it reads nothing that the loop writes.
   bool repeatable(const StmtNode& loop) const;
-  // Rows begin on whole lines, so that every vector stored past the caches is aligned.
+  // Rows begin on whole lines, so that every non-temporal store is aligned.
   bool streams_well(const Stmt& s) const;
 
   // What a loop reduces is kept in registers (nest_accumulators.cc).
@@ -81,8 +81,8 @@ class NestWriter {
   // A running sum or product along lanes: prefixes inside of a vector, and the total carried on.
   bool scan_lanes(const Stmt& s, const Stmt& init);
 
-  // Two loops that copy columns to rows: squares of elements are turned in registers (nest_turn.cc).
-  bool turn(const Stmt& s);
+  // Two loops that copy columns to rows: squares of elements are transposed in registers (nest_transpose.cc).
+  bool transpose(const Stmt& s);
   std::string end_of(const Stmt& loop);
 
   const Nest& nest_;
@@ -97,7 +97,7 @@ class NestWriter {
   std::map<std::string, std::size_t> copies_;  // loops written out around, and which iteration this is
 };
 
-// The prelude's name of a way to combine: "Plus", "Times", "Larger", "Smaller".
+// What vectors/accumulators.h calls a way to combine: "Plus", "Times", "Larger", "Smaller".
 std::string how_of(Combine combine);
 
 }  // namespace kforge::smith

@@ -14,7 +14,7 @@ namespace {
 void overwrite_late(Program& program) {
   auto in_place = [&](const Stage& stage) {
     const auto found = program.tensors.find(stage.tensor);
-    return !stage.handwritten && found != program.tensors.end() && found->second.where == Where::kInout;
+    return !stage.native && found != program.tensors.end() && found->second.where == Where::kInout;
   };
   for (std::size_t i = program.stages.size(); i-- > 0;) {
     if (!in_place(program.stages[i])) continue;
@@ -36,14 +36,14 @@ void overwrite_late(Program& program) {
 
 // The plain load of one whole tensor at the stage's own place; its name, else empty.
 std::string copied_by(const Stage& stage) {
-  if (stage.handwritten || stage.combine != Combine::kNone || stage.scan_axis >= 0) return {};
+  if (stage.native || stage.combine != Combine::kNone || stage.scan_axis >= 0) return {};
   if (stage.body->op != Op::kLoad ||
       !same(flat_position(stage.body->coefs, stage.body->args), flat_position(stage.view, stage.dims)))
     return {};
   return stage.body->name;
 }
 
-// temporary = argument; handwritten lines change the temporary; argument = temporary: they change the
+// temporary = argument; native code change the temporary; argument = temporary: they change the
 // argument itself, where nobody else reads either.
 void scatter_in_place(Program& program) {
   auto touches = [](const Stage& stage, const std::string& name) {
@@ -65,16 +65,15 @@ void scatter_in_place(Program& program) {
       continue;
     const std::size_t back = of_copy[2];
     Stage& middle = program.stages[of_copy[1]];
-    if (!middle.handwritten || copied_by(program.stages[back]) != copy ||
-        program.stages[back].tensor != target)
+    if (!middle.native || copied_by(program.stages[back]) != copy || program.stages[back].tensor != target)
       continue;
-    auto changed = std::make_shared<Handwritten>(*middle.handwritten);
+    auto changed = std::make_shared<NativeCode>(*middle.native);
     for (auto* list : {&changed->reads, &changed->writes})
       std::replace(list->begin(), list->end(), copy, target);
     const std::string from = "{" + copy + "}", to = "{" + target + "}";
     for (std::size_t at = 0; (at = changed->lines.find(from, at)) != std::string::npos; at += to.size())
       changed->lines.replace(at, from.size(), to);
-    middle.handwritten = changed;
+    middle.native = changed;
     middle.tensor = target;
     program.stages.erase(program.stages.begin() + static_cast<std::ptrdiff_t>(back));
     program.stages.erase(program.stages.begin() + static_cast<std::ptrdiff_t>(c));
@@ -92,7 +91,7 @@ Program settle_in_place(Program program) {
   for (std::size_t i = 0; i < program.stages.size(); ++i) {
     Stage stage = program.stages[i];
     const auto found = program.tensors.find(stage.tensor);
-    if (stage.handwritten || found == program.tensors.end() || found->second.where != Where::kInout) {
+    if (stage.native || found == program.tensors.end() || found->second.where != Where::kInout) {
       stages.push_back(std::move(stage));
       continue;
     }

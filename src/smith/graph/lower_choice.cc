@@ -1,46 +1,9 @@
-// Operators that no loop nest describes: choosing the best k, writing at indices. Each is a few handwritten
+// Operators that no loop nest describes: choosing the best k, writing at indices. Each is a few native
 // lines of C++ around the tensors; everything about them that is elementwise has been stored before.
-#include "smith/graph/handwriting.h"
+#include "smith/graph/native_code.h"
 
 namespace kforge::smith {
 namespace {
-
-// The k best along an axis, best first, equal ones in the order of their indices; NaN is larger than numbers.
-// A sorted list of k is kept; blocks in which nothing beats its last entry are passed over by one test, which
-// the compiler makes of vectors.
-constexpr std::string_view kTopK = R"(#pragma omp for schedule(static)
-for (long column_ = 0; column_ < %OUTER% * %INNER%; ++column_) {
-  const %TYPE%* from_ = {%X%} + column_ / %INNER% * %LENGTH% * %INNER% + column_ % %INNER%;
-  %TYPE% best_[%K% + 1];
-  int64_t where_[%K% + 1];
-  long kept_ = 0;
-  // a is strictly better than b
-  auto better_ = [](%TYPE% a, %TYPE% b) { return %BETTER%; };
-  auto consider_ = [&](long i_) {
-    const %TYPE% value_ = from_[i_ * %INNER%];
-    if (kept_ == %K% && !better_(value_, best_[kept_ - 1])) return;
-    long at = kept_ < %K% ? kept_++ : kept_ - 1;
-    for (; at > 0 && better_(value_, best_[at - 1]); --at) best_[at] = best_[at - 1], where_[at] = where_[at - 1];
-    best_[at] = value_;
-    where_[at] = i_;
-  };
-  constexpr long kBlock = 64;
-  long i_ = 0;
-  for (; i_ < %LENGTH% && kept_ < %K%; ++i_) consider_(i_);
-  for (; i_ + kBlock <= %LENGTH%; i_ += kBlock) {
-    const %TYPE% last_ = best_[kept_ - 1];
-    int any_ = 0;
-    for (long j_ = 0; j_ < kBlock; ++j_) any_ |= !(from_[(i_ + j_) * %INNER%] %WORSE% last_);
-    if (any_)
-      for (long j_ = 0; j_ < kBlock; ++j_) consider_(i_ + j_);
-  }
-  for (; i_ < %LENGTH%; ++i_) consider_(i_);
-  const long to_ = column_ / %INNER% * %K% * %INNER% + column_ % %INNER%;
-  for (long r_ = 0; r_ < %K%; ++r_) {
-    {%VALUES%}[to_ + r_ * %INNER%] = best_[r_];
-    {%INDICES%}[to_ + r_ * %INNER%] = where_[r_];
-  }
-})";
 
 // Narrow floating types are stored as float by then.
 std::string c_type(const Lowering&, const Value& v) { return std::string(c_type_of(v.dtype)); }
@@ -57,25 +20,14 @@ void top_k(Lowering& l) {
   shape[axis] = k;
   const std::string values = l.new_tensor("best", x.dtype, shape),
                     indices = l.new_tensor("places", DType::kInt64, shape);
-  const bool floating = is_float(x.dtype);
-  const std::string better = floating
-                                 ? (largest ? "a > b || (a != a && b == b)" : "a < b || (b != b && a == a)")
-                                 : (largest ? "a > b" : "a < b");
-  Handwritten code;
+  NativeCode code;
   code.reads = {x.tensor};
   code.writes = {values, indices};
   code.parallel = true;
-  code.lines = filled(kTopK, {{"OUTER", std::to_string(outer)},
-                              {"INNER", std::to_string(inner)},
-                              {"LENGTH", std::to_string(length)},
-                              {"K", std::to_string(k)},
-                              {"X", x.tensor},
-                              {"VALUES", values},
-                              {"INDICES", indices},
-                              {"TYPE", c_type(l, x)},
-                              {"BETTER", better},
-                              {"WORSE", largest ? "<=" : ">="}});
-  l.handwrite(std::move(code), l.node().name);
+  code.headers = {"operators/top_k.h"};
+  code.lines = fmt::format("top_k<{}, {}, {}, {}, {}, {}>({{{}}}, {{{}}}, {{{}}});", c_type(l, x), outer,
+                           length, inner, k, largest, x.tensor, values, indices);
+  l.add_native_code(std::move(code), l.node().name);
   l.define(0, l.tensor_value(values, shape));
   l.define(1, l.tensor_value(indices, shape));
 }
@@ -97,12 +49,12 @@ void scatter(Lowering& l, const Value& data, const Value& indices, const Value& 
     assign = "if ({" + result + "}[at_] < value_ || value_ != value_) {" + result + "}[at_] = value_;";
   if (reduction == "min")
     assign = "if (value_ < {" + result + "}[at_] || value_ != value_) {" + result + "}[at_] = value_;";
-  Handwritten code;
+  NativeCode code;
   code.reads = {result, indices.tensor, updates.tensor};
   code.writes = {result};
   code.lines = fmt::format("for (long i_ = 0; i_ < {}; ++i_) {{\n{}  const {} value_ = {{{}}}[i_];\n  {}\n}}",
                            element_count(updates.shape), place, c_type(l, updates), updates.tensor, assign);
-  l.handwrite(std::move(code), l.node().name);
+  l.add_native_code(std::move(code), l.node().name);
   l.define(0, l.tensor_value(result, data.shape));
 }
 
@@ -121,7 +73,7 @@ void move_slices(Lowering& l, const Value& data, const Value& indices, const Val
       piece = slice / parts;
       break;
     }
-  Handwritten code;
+  NativeCode code;
   code.reads = {result, indices.tensor, updates.tensor};
   code.writes = {result};
   code.parallel = true;
@@ -131,7 +83,7 @@ void move_slices(Lowering& l, const Value& data, const Value& indices, const Val
       "< {}; i_ += {}) {{\n{}  std::memcpy({{{}}} + at_, {{{}}} + i_, {});\n}}",
       slice, piece, element_count(updates.shape), slice, place, result, updates.tensor,
       static_cast<std::size_t>(piece) * size_of(data.dtype));
-  l.handwrite(std::move(code), l.node().name);
+  l.add_native_code(std::move(code), l.node().name);
   l.define(0, l.tensor_value(result, data.shape));
 }
 

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "smith/expr/arithmetic.h"
 #include "smith/graph/window.h"
 
 namespace kforge::smith {
 namespace {
-
-Expr mul(const Expr& a, const Expr& b) { return binary(Op::kMul, a, b); }
-Expr add(const Expr& a, const Expr& b) { return binary(Op::kAdd, a, b); }
 
 // Operands are read many times: arithmetic on them is done once, changes of position are free.
 // An operand that each result needs anew (a matrix times few vectors) is computed on the way.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "smith/expr/arithmetic.h"
 #include "smith/graph/lowering.h"
 
 namespace kforge::smith {
@@ -11,11 +12,6 @@ namespace {
 
 using Unary = std::function<Expr(const Expr&)>;
 
-Expr num(double v, const Expr& like) { return number(v, like->type); }
-Expr add(const Expr& a, const Expr& b) { return binary(Op::kAdd, a, b); }
-Expr sub(const Expr& a, const Expr& b) { return binary(Op::kSub, a, b); }
-Expr mul(const Expr& a, const Expr& b) { return binary(Op::kMul, a, b); }
-Expr div(const Expr& a, const Expr& b) { return binary(Op::kDiv, a, b); }
 Expr less(const Expr& a, const Expr& b) { return binary(Op::kLess, a, b); }
 Expr less_equal(const Expr& a, const Expr& b) { return binary(Op::kLessEqual, a, b); }
 

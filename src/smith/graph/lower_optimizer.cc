@@ -1,13 +1,9 @@
 // One step of an optimizer over any number of tensors: elementwise in parameter, gradient and moments.
+#include "smith/expr/arithmetic.h"
 #include "smith/graph/lowering.h"
 
 namespace kforge::smith {
 namespace {
-
-Expr add(const Expr& a, const Expr& b) { return binary(Op::kAdd, a, b); }
-Expr sub(const Expr& a, const Expr& b) { return binary(Op::kSub, a, b); }
-Expr mul(const Expr& a, const Expr& b) { return binary(Op::kMul, a, b); }
-Expr div(const Expr& a, const Expr& b) { return binary(Op::kDiv, a, b); }
 
 // Inputs: rate, count of steps, then groups of n tensors each: values, gradients, moments.
 struct Step {

@@ -1,13 +1,9 @@
 // Products of integers that carry scales and zero points. Sums are exact; what they are worth follows.
+#include "smith/expr/arithmetic.h"
 #include "smith/graph/window.h"
 
 namespace kforge::smith {
 namespace {
-
-Expr add(const Expr& a, const Expr& b) { return binary(Op::kAdd, a, b); }
-Expr sub(const Expr& a, const Expr& b) { return binary(Op::kSub, a, b); }
-Expr mul(const Expr& a, const Expr& b) { return binary(Op::kMul, a, b); }
-Expr div(const Expr& a, const Expr& b) { return binary(Op::kDiv, a, b); }
 
 // A scale or zero point: one for all, or one for each position along an axis.
 Expr parameter(const Value& v, const Expr& along) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "smith/graph/handwriting.h"
+#include "smith/graph/native_code.h"
 
 namespace kforge::smith {
 namespace {

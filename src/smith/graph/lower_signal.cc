@@ -3,14 +3,11 @@
 #include <cmath>
 #include <numbers>
 
-#include "smith/graph/handwriting.h"
+#include "smith/expr/arithmetic.h"
+#include "smith/graph/native_code.h"
 
 namespace kforge::smith {
 namespace {
-
-Expr add(const Expr& a, const Expr& b) { return binary(Op::kAdd, a, b); }
-Expr sub(const Expr& a, const Expr& b) { return binary(Op::kSub, a, b); }
-Expr mul(const Expr& a, const Expr& b) { return binary(Op::kMul, a, b); }
 
 void window(Lowering& l, double a0, double a1, double a2) {
   const std::int64_t size = l.output_shape()[0];

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "smith/expr/arithmetic.h"
 #include "smith/graph/window.h"
 
 namespace kforge::smith {
@@ -35,8 +36,6 @@ Window::Window(const Node& node, const Shape& data, const Shape& kernel_shape, c
 }
 
 namespace {
-
-Expr num(double v, const Expr& like) { return number(v, like->type); }
 
 // combine over the window of body(x), positions outside of the picture left out. Windows are taken apart into
 // rows first and columns then where that reads less, so that the long loop runs along memory.

@@ -209,9 +209,9 @@ Value Lowering::running(Combine combine, const Value& x, int axis, bool exclusiv
   return tensor_value(name, x.shape);
 }
 
-void Lowering::handwrite(Handwritten code, const std::string& label) {
+void Lowering::add_native_code(NativeCode code, const std::string& label) {
   Stage stage{.tensor = code.writes.empty() ? label : code.writes[0]};
-  stage.handwritten = std::make_shared<const Handwritten>(std::move(code));
+  stage.native = std::make_shared<const NativeCode>(std::move(code));
   stage.label = label;
   program_.stages.push_back(std::move(stage));
 }
@@ -241,8 +241,8 @@ void rename_tensors(Program& program, const std::map<std::string, std::string>& 
         if (e->op != Op::kLoad || !names.contains(e->name)) return nullptr;
         return load(names.at(e->name), e->dtype, e->coefs, e->args);
       });
-    if (!stage.handwritten) continue;
-    Handwritten code = *stage.handwritten;
+    if (!stage.native) continue;
+    NativeCode code = *stage.native;
     for (auto* list : {&code.reads, &code.writes})
       for (std::string& tensor : *list) name(tensor);
     for (const auto& [from, to] : names) {
@@ -250,7 +250,7 @@ void rename_tensors(Program& program, const std::map<std::string, std::string>& 
       for (std::size_t at = 0; (at = code.lines.find(mark, at)) != std::string::npos; at += with.size())
         code.lines.replace(at, mark.size(), with);
     }
-    stage.handwritten = std::make_shared<const Handwritten>(std::move(code));
+    stage.native = std::make_shared<const NativeCode>(std::move(code));
   }
   for (const auto& [from, to] : names) program.tensors.erase(from);
 }

@@ -63,12 +63,12 @@ class Lowering {
   Value reduce(Combine combine, DType dtype, const Shape& kept, const Shape& reduced,
                const std::function<Expr(const Position&, const Position&)>& body, const std::string& hint);
   Value running(Combine combine, const Value& x, int axis, bool exclusive, bool reverse);
-  // Adds handwritten lines that write the given new tensors (one per output of the node, empty: unwanted).
-  void handwrite(Handwritten code, const std::string& label);
-  // Value of a fresh tensor that handwritten lines fill, for the output.
+  // Adds native code that write the given new tensors (one per output of the node, empty: unwanted).
+  void add_native_code(NativeCode code, const std::string& label);
+  // Value of a fresh tensor that native code fill, for the output.
   std::string new_tensor(const std::string& hint, DType dtype, const Shape& shape);
   Value tensor_value(const std::string& tensor, const Shape& view) const;
-  // The value as a plain tensor: lines of handwritten code read pointers.
+  // The value as a plain tensor: lines of native code read pointers.
   Value plain(const Value& value, const std::string& hint);
 
   // The operators of a graph inside of the node, written out here; its results.

@@ -6,8 +6,8 @@
 
 namespace kforge::smith {
 
-// Keywords, functions and types of the prelude, locals of the emitters; and everything that ends with '_',
-// which is what handwritten lines call their locals.
+// Keywords, functions and types of the kernel headers, locals of the emitters; and everything that ends with
+// '_', which is what native code call their locals.
 bool is_taken_name(std::string_view name);
 // The name itself, or one like it that is not taken.
 std::string free_name(std::string_view name);

@@ -34,7 +34,7 @@ Hoisted hoist_params(Program program) {
   for (const auto& [name, tensor] : program.tensors)
     if (tensor.where == Where::kParam || tensor.where == Where::kConstant) fixed.insert(name);
   for (const Stage& stage : program.stages) {
-    bool only_params = !stage.handwritten && program.tensor(stage.tensor).where == Where::kTemporary;
+    bool only_params = !stage.native && program.tensor(stage.tensor).where == Where::kTemporary;
     const auto reads = reads_of(stage);
     for (const std::string& name : reads) only_params &= fixed.contains(name);
     only_params &= !reads.empty();
@@ -233,7 +233,7 @@ Expr with_view_of_writer(const std::map<std::string, Shape>& views, const Expr& 
 Program tidy_dimensions(Program program) {
   std::set<std::string> written;
   for (Stage& stage : program.stages) {
-    if (stage.handwritten) continue;
+    if (stage.native) continue;
     while (split_digits(stage)) {
     }
     written.insert(stage.tensor);
@@ -245,7 +245,7 @@ Program tidy_dimensions(Program program) {
     fresh = false;
     program.stages = apart;
     for (Stage& stage : program.stages) {
-      if (stage.handwritten) continue;
+      if (stage.native) continue;
       while (merge_once(stage, cuts)) {
       }
       fresh |= note_cuts(stage, written, cuts);
@@ -253,7 +253,7 @@ Program tidy_dimensions(Program program) {
   }
   std::map<std::string, Shape> views;
   for (Stage& stage : program.stages) {
-    if (stage.handwritten) continue;
+    if (stage.native) continue;
     stage.body = with_plain_views(program, stage.body);
     stage.body = with_view_of_writer(views, stage.body);
     views[stage.tensor] = stage.view;
@@ -267,7 +267,7 @@ Program split_reductions(Program program, int threads) {
     std::int64_t results = 1, work = 1;
     for (std::int64_t extent : stage.view) results *= extent;
     for (const Expr& r : stage.reduced) work *= r->integer;
-    const bool starved = !stage.handwritten && stage.combine != Combine::kNone && stage.scan_axis < 0 &&
+    const bool starved = !stage.native && stage.combine != Combine::kNone && stage.scan_axis < 0 &&
                          stage.node == nullptr && results < threads && results * work >= 16384 &&
                          !stage.reduced.empty();
     if (!starved) {

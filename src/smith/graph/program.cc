@@ -29,11 +29,11 @@ Expr combined(Combine combine, const Expr& a, const Expr& b) {
 std::set<std::string> reads_of(const Stage& stage) {
   std::set<std::string> found;
   if (stage.body) found = tensors_of(stage.body);
-  if (stage.handwritten) found.insert(stage.handwritten->reads.begin(), stage.handwritten->reads.end());
+  if (stage.native) found.insert(stage.native->reads.begin(), stage.native->reads.end());
   return found;
 }
 std::set<std::string> writes_of(const Stage& stage) {
-  if (stage.handwritten) return {stage.handwritten->writes.begin(), stage.handwritten->writes.end()};
+  if (stage.native) return {stage.native->writes.begin(), stage.native->writes.end()};
   return {stage.tensor};
 }
 
@@ -41,8 +41,8 @@ std::string print(const Program& program) {
   std::string text;
   for (const auto& note : program.notes) text += "# " + note + "\n";
   for (const Stage& stage : program.stages) {
-    if (stage.handwritten) {
-      text += stage.tensor + ": handwritten (" + stage.label + ")\n";
+    if (stage.native) {
+      text += stage.tensor + ": native code (" + stage.label + ")\n";
       continue;
     }
     text += stage.tensor + "[";

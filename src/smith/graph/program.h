@@ -5,11 +5,12 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "smith/loops/expr.h"
-#include "smith/smith.h"
+#include "smith/expr/expr.h"
+#include "smith/graph/problem.h"
 
 namespace kforge::smith {
 
@@ -28,12 +29,14 @@ std::string_view name_of(Combine combine);
 Expr identity_of(Combine combine, Type type);
 Expr combined(Combine combine, const Expr& a, const Expr& b);
 
-// A piece of C++ for operators that no loop nest describes (sorting, recurrences, scattering). `lines` may
+// C++ for operators that no loop nest describes (sorting, recurrences, scattering): a call of a kernel, or a
+// few lines. `lines` may
 // use the tensors' names in braces, "{x}", for their pointers; it runs inside of the parallel region.
-struct Handwritten {
+struct NativeCode {
   std::vector<std::string> reads, writes;
   std::string lines;
-  bool parallel = false;  // contains "#pragma omp for" of its own; else one thread runs it
+  std::set<std::string> headers;  // of kernels/ that the lines need
+  bool parallel = false;          // contains "#pragma omp for" of its own; else one thread runs it
 };
 
 struct Stage {
@@ -45,7 +48,7 @@ struct Stage {
   Expr body;                  // value, or what is combined
   int scan_axis = -1;         // >= 0: a running combination along this dimension
   bool exclusive = false, reverse = false;
-  std::shared_ptr<const Handwritten> handwritten;
+  std::shared_ptr<const NativeCode> native;
   const Node* node = nullptr;  // the operator it comes from, where it comes from one (contractions)
   std::string label;           // for people: "Softmax_3 maximum"
 };

@@ -93,11 +93,11 @@ class PushSums {
   // The product whose only reader is this stage, or null.
   const Stage* product_read_by(const Stage& sum) const {
     for (const Stage& stage : program_.stages) {
-      if (&stage == &sum || !stage.node || stage.handwritten || stage.combine != Combine::kSum) continue;
+      if (&stage == &sum || !stage.node || stage.native || stage.combine != Combine::kSum) continue;
       if (!reads(sum.body, stage.tensor) || program_.tensor(stage.tensor).where != Where::kTemporary)
         continue;
       const auto readers = std::ranges::count_if(program_.stages, [&](const Stage& other) {
-        if (other.handwritten) return std::ranges::count(other.handwritten->reads, stage.tensor) > 0;
+        if (other.native) return std::ranges::count(other.native->reads, stage.tensor) > 0;
         return other.body && reads(other.body, stage.tensor);
       });
       if (readers == 1 && stage.body->op == Op::kMul && stage.body->type == Type::kFloat) return &stage;
@@ -161,8 +161,7 @@ class PushSums {
 
   void push(std::size_t at) {
     const Stage sum = program_.stages[at];
-    if (sum.handwritten || sum.combine != Combine::kSum || sum.scan_axis >= 0 || sum.node ||
-        sum.reduced.empty())
+    if (sum.native || sum.combine != Combine::kSum || sum.scan_axis >= 0 || sum.node || sum.reduced.empty())
       return;
     const Stage* found = product_read_by(sum);
     if (!found) return;

@@ -1,21 +1,14 @@
-// What the operators that reduce share: arithmetic on expressions, which axes go and which stay, and a
-// reduction over them.
+// What the operators that reduce share: which axes go and which stay, and a reduction over them.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "smith/expr/arithmetic.h"
 #include "smith/graph/lowering.h"
 
 namespace kforge::smith {
-
-inline Expr num(double v, const Expr& like) { return number(v, like->type); }
-inline Expr add(const Expr& a, const Expr& b) { return binary(Op::kAdd, a, b); }
-inline Expr sub(const Expr& a, const Expr& b) { return binary(Op::kSub, a, b); }
-inline Expr mul(const Expr& a, const Expr& b) { return binary(Op::kMul, a, b); }
-inline Expr div(const Expr& a, const Expr& b) { return binary(Op::kDiv, a, b); }
-inline Expr square(const Expr& a) { return mul(a, a); }
 
 // Which axes are reduced, and how positions of result and operand belong together.
 struct Axes {

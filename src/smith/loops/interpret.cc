@@ -38,8 +38,8 @@ class Interpreter {
         place = combine(s->combine, place, v);
         break;
       }
-      case Kind::kHandwritten:
-        throw Fault{"handwritten code is not interpreted"};
+      case Kind::kNative:
+        throw Fault{"native code is not interpreted"};
     }
   }
 

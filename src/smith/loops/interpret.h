@@ -11,7 +11,7 @@
 namespace kforge::smith {
 
 // `memory` holds arguments (and constants) by tensor name; results and temporaries are added to it. An Error
-// where the nest reads or writes outside of a tensor, or contains handwritten code.
+// where the nest reads or writes outside of a tensor, or contains native code.
 Result<void> interpret(const Nest& nest, std::map<std::string, std::vector<double>>& memory,
                        std::uint64_t seed);
 

@@ -61,9 +61,9 @@ Stmt scan_nest(const Stage& stage, const TensorInfo& info, Nest& nest) {
 }
 
 Stmt stage_nest(const Stage& stage, Nest& nest) {
-  if (stage.handwritten) {
-    StmtNode node{.kind = Kind::kHandwritten};
-    node.handwritten = stage.handwritten;
+  if (stage.native) {
+    StmtNode node{.kind = Kind::kNative};
+    node.native = stage.native;
     node.note = stage.label;
     return make(std::move(node));
   }
@@ -108,8 +108,8 @@ void print_into(const Stmt& s, int depth, std::string& text) {
     case Kind::kUpdate:
       text += indent + place() + fmt::format(" {}= ", name_of(s->combine)) + print(s->value) + "\n";
       break;
-    case Kind::kHandwritten:
-      text += indent + "handwritten: " + s->note + "\n";
+    case Kind::kNative:
+      text += indent + "native: " + s->note + "\n";
       break;
   }
 }
@@ -220,7 +220,7 @@ std::set<std::string> reads_of(const Stmt& s) {
     for (const Expr& e : node.position) found.merge(tensors_of(e));
     if (node.value) found.merge(tensors_of(node.value));
     if (node.kind == Kind::kUpdate) found.insert(node.tensor);
-    if (node.handwritten) found.insert(node.handwritten->reads.begin(), node.handwritten->reads.end());
+    if (node.native) found.insert(node.native->reads.begin(), node.native->reads.end());
   });
   return found;
 }
@@ -228,7 +228,7 @@ std::set<std::string> writes_of(const Stmt& s) {
   std::set<std::string> found;
   visit(s, [&](const StmtNode& node) {
     if (node.kind == Kind::kStore || node.kind == Kind::kUpdate) found.insert(node.tensor);
-    if (node.handwritten) found.insert(node.handwritten->writes.begin(), node.handwritten->writes.end());
+    if (node.native) found.insert(node.native->writes.begin(), node.native->writes.end());
   });
   return found;
 }

@@ -27,7 +27,7 @@ struct StmtNode {
     kFor,     // for (var = begin; var < end; ++var) body[0]
     kStore,   // tensor[position] = value
     kUpdate,  // tensor[position] = combine(tensor[position], value)
-    kHandwritten,
+    kNative,
   };
   Kind kind = Kind::kBlock;
   std::vector<Stmt> body;
@@ -51,7 +51,7 @@ struct StmtNode {
   Combine combine = Combine::kNone;
   bool stream = false;  // past the caches
 
-  std::shared_ptr<const Handwritten> handwritten;
+  std::shared_ptr<const NativeCode> native;
 
   Expr var() const;  // kFor
 };

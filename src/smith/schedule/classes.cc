@@ -12,7 +12,7 @@ Classes::Classes(const Program& program) {
   std::map<std::string, Seen> seen;  // how a tensor was written, else first read
   int number = 0;
   for (const Stage& stage : program.stages) {
-    if (stage.handwritten) continue;
+    if (stage.native) continue;
     ++number;
     for (const auto* list : {&stage.dims, &stage.reduced})
       for (const Expr& v : *list) stages_[v->name] = {number};

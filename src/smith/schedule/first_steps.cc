@@ -122,7 +122,7 @@ class Planner {
   }
 
   void schedule(const Group& group) {
-    if (group.stages[0]->handwritten) return;
+    if (group.stages[0]->native) return;
     double work = 0;
     for (const Stage* stage : group.stages) work += work_of(*stage);
     const bool threaded = threads_ > 1 && work > 24000;

@@ -13,7 +13,7 @@ class Grouping {
   std::vector<Group> groups() {
     std::vector<Group> all;
     for (const Stage& stage : program_.stages) {
-      if (stage.handwritten) {
+      if (stage.native) {
         all.push_back({{&stage}, {}});
         continue;
       }
@@ -32,7 +32,7 @@ class Grouping {
     return names;
   }
   bool join(Group& group, const Stage& stage) {
-    if (group.stages[0]->handwritten || stage.node) return false;
+    if (group.stages[0]->native || stage.node) return false;
     std::vector<std::string> mine = classes_of(stage.dims), common;
     if (stage.scan_axis >= 0) mine[static_cast<std::size_t>(stage.scan_axis)].clear();
     std::set<std::string> broken;

@@ -29,8 +29,8 @@ std::map<std::string, std::vector<Use>> uses_of(const Nest& nest) {
     for (const Expr& e : s->position) read(e);
     if (s->kind == Kind::kStore || s->kind == Kind::kUpdate)
       found[s->tensor].push_back({around, s->view, s->position});
-    if (s->handwritten)
-      for (const auto* list : {&s->handwritten->reads, &s->handwritten->writes})
+    if (s->native)
+      for (const auto* list : {&s->native->reads, &s->native->writes})
         for (const std::string& name : *list) found[name].push_back({});
     if (s->kind == Kind::kFor) around.push_back(s->name);
     for (const Stmt& child : s->body) walk(child);

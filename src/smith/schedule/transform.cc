@@ -27,8 +27,8 @@ void accesses_in(const Stmt& s, const std::string& tensor, std::vector<Access>& 
     for (const Expr& e : node.position) read(e);
     if ((node.kind == Kind::kStore || node.kind == Kind::kUpdate) && node.tensor == tensor)
       found.push_back({node.view, node.position, true, node.kind == Kind::kUpdate});
-    if (node.handwritten)
-      for (const auto* list : {&node.handwritten->reads, &node.handwritten->writes})
+    if (node.native)
+      for (const auto* list : {&node.native->reads, &node.native->writes})
         if (std::find(list->begin(), list->end(), tensor) != list->end())
           found.push_back({{}, {}, true, false});
   });
@@ -319,12 +319,12 @@ Result<Nest> parallelize(const Nest& nest, const std::vector<std::string>& names
   Result<Nest> result = nest;
   for (const std::string& name : names) {
     result = replace_loop(*result, name, [&](const Stmt& s) -> Result<Stmt> {
-      bool below = false, handwritten = false;
+      bool below = false, native = false;
       visit(s->body[0], [&](const StmtNode& n) {
         below |= n.run == Run::kParallel && std::find(names.begin(), names.end(), n.name) == names.end();
-        handwritten |= n.handwritten != nullptr;
+        native |= n.native != nullptr;
       });
-      if (below || handwritten) return fail("'{}' has threads of its own inside", name);
+      if (below || native) return fail("'{}' has threads of its own inside", name);
       if (s->run != Run::kSerial || s->limit || s->backwards) return fail("'{}' is scheduled already", name);
       KF_TRY_VOID(independent(*result, s));
       return edited(s, [](StmtNode& n) { n.run = Run::kParallel; });
@@ -351,7 +351,7 @@ Result<Nest> vectorize(const Nest& nest, const std::string& name, std::int64_t u
     visit(s->body[0], [&](const StmtNode& n) {
       nested |= n.kind == Kind::kFor && (n.run == Run::kVector || n.run == Run::kParallel || n.scan ||
                                          (n.limit && uses(n.limit, name)));
-      nested |= n.handwritten != nullptr;
+      nested |= n.native != nullptr;
     });
     if (nested) return fail("'{}' contains a loop that cannot run in lanes", name);
     if (s->scan) {
@@ -494,8 +494,8 @@ Result<Nest> stream(const Nest& nest, const std::string& tensor) {
     read |= n.kind == Kind::kUpdate && n.tensor == tensor;
     auto look = [&](const Expr& e) { read |= tensors_of(e).contains(tensor); };
     if (n.value) look(n.value);
-    if (n.handwritten)
-      for (const auto* list : {&n.handwritten->reads, &n.handwritten->writes})
+    if (n.native)
+      for (const auto* list : {&n.native->reads, &n.native->writes})
         read |= std::find(list->begin(), list->end(), tensor) != list->end();
   });
   if (!stored || read) return fail("'{}' is read again, or never stored", tensor);

@@ -2,7 +2,13 @@
 //
 // y_rows: 16 rows, a workgroup each, 64 threads each, combined through 256 bytes of shared memory
 
-static __device__ __forceinline__ float larger(float a, float b) { return b > a || b != b ? b : a; }  // NaN wins
+
+// device/extrema.h
+// The larger and the smaller; NaN wins.
+
+static __device__ __forceinline__ float larger(float a, float b) { return b > a || b != b ? b : a; }
+
+static __device__ __forceinline__ float smaller(float a, float b) { return b < a || b != b ? b : a; }
 
 // y_rows: 16 rows, a workgroup each, 64 threads each, combined through 256 bytes of shared memory
 extern "C" __global__ void __launch_bounds__(64)

@@ -4,7 +4,13 @@
 //
 // y_rows: 16 rows, a workgroup each, 64 threads each, combined through 256 bytes of shared memory
 
-float larger(float a, float b) { return b > a || b != b ? b : a; }  // NaN wins
+
+// device/extrema.h
+// The larger and the smaller; NaN wins.
+
+float larger(float a, float b) { return b > a || b != b ? b : a; }
+
+float smaller(float a, float b) { return b < a || b != b ? b : a; }
 
 // y_rows: 16 rows, a workgroup each, 64 threads each, combined through 256 bytes of shared memory
 #ifdef KERNEL_y_rows

@@ -5,6 +5,9 @@
 // y_threads: 1024 elements, a thread each
 
 
+// device/sigmoid.h
+// 1 / (1 + exp(-x)).
+
 float sigmoid_of(float x) {
   const float e = exp(-abs(x));
   return (x >= 0.0f ? 1.0f : e) / (e + 1.0f);

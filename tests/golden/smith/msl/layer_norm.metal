@@ -4,7 +4,13 @@
 #include <metal_stdlib>
 using namespace metal;
 
-static inline float larger(float a, float b) { return b > a || b != b ? b : a; }  // NaN wins
+
+// device/extrema.h
+// The larger and the smaller; NaN wins.
+
+static inline float larger(float a, float b) { return b > a || b != b ? b : a; }
+
+static inline float smaller(float a, float b) { return b < a || b != b ? b : a; }
 
 // y_rows: 16 rows, a workgroup each, 64 threads each, combined through 256 bytes of shared memory
 kernel void y_rows(device const float* x [[buffer(0)]], device const float* scale [[buffer(1)]], device const float* bias [[buffer(2)]], device float* y [[buffer(3)]], uint3 thread_ [[thread_position_in_threadgroup]],

@@ -5,6 +5,9 @@
 using namespace metal;
 
 
+// device/sigmoid.h
+// 1 / (1 + exp(-x)).
+
 static inline float sigmoid_of(float x) {
   const float e = precise::exp(-fabs(x));
   return (x >= 0.0f ? 1.0f : e) / (e + 1.0f);

@@ -4,8 +4,13 @@
 #include <metal_stdlib>
 using namespace metal;
 
-static inline float larger(float a, float b) { return b > a || b != b ? b : a; }  // NaN wins
-static inline float smaller(float a, float b) { return b < a || b != b ? b : a; }  // NaN wins
+
+// device/extrema.h
+// The larger and the smaller; NaN wins.
+
+static inline float larger(float a, float b) { return b > a || b != b ? b : a; }
+
+static inline float smaller(float a, float b) { return b < a || b != b ? b : a; }
 
 // y_rows: 16 rows, a workgroup each, 128 threads each, combined through 1024 bytes of shared memory
 kernel void y_rows(device const float* x [[buffer(0)]], device float* y [[buffer(1)]], uint3 thread_ [[thread_position_in_threadgroup]],
