@@ -1,7 +1,7 @@
 # cmake --install out/release --prefix /usr/local: after the target `programs`, nothing else need be built.
 # The program looks for its children in ../libexec/kforge and for its data in ../share/kforge (base/files.cc).
 install(TARGETS kforge RUNTIME DESTINATION bin)
-install(TARGETS kforge-runner kforge-launch kforge-call kforge-onednn RUNTIME DESTINATION libexec/kforge)
+install(TARGETS ${KFORGE_CHILDREN} RUNTIME DESTINATION libexec/kforge)
 install(DIRECTORY models platforms prompts python tasks DESTINATION share/kforge PATTERN __pycache__ EXCLUDE)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/kforge)
 install(DIRECTORY docs/ DESTINATION share/doc/kforge/docs)

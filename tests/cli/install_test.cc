@@ -15,11 +15,12 @@ TEST(Install, TheInstalledProgramStandsOnItsOwn) {
   auto installed = run_command({.argv = {"cmake", "--install", KFORGE_BINARY_DIR, "--prefix", prefix},
                                 .timeout = std::chrono::minutes(2)});
   ASSERT_TRUE(installed && installed->ok()) << installed->out << installed->err;
-  for (const char* file : {"bin/kforge", "libexec/kforge/kforge-runner", "libexec/kforge/kforge-launch",
-                           "libexec/kforge/kforge-call", "libexec/kforge/kforge-onednn",
-                           "share/kforge/platforms/cpu/platform.toml", "share/man/man1/kforge.1",
-                           "share/bash-completion/completions/kforge", "share/zsh/site-functions/_kforge",
-                           "share/fish/vendor_completions.d/kforge.fish", "share/doc/kforge/LICENSE"})
+  for (const char* file :
+       {"bin/kforge", "libexec/kforge/kforge-runner", "libexec/kforge/kforge-runner-guarded",
+        "libexec/kforge/kforge-launch", "libexec/kforge/kforge-call", "libexec/kforge/kforge-onednn",
+        "share/kforge/platforms/cpu/platform.toml", "share/man/man1/kforge.1",
+        "share/bash-completion/completions/kforge", "share/zsh/site-functions/_kforge",
+        "share/fish/vendor_completions.d/kforge.fish", "share/doc/kforge/LICENSE"})
     EXPECT_TRUE(fs::exists(prefix / file)) << file;
 
   auto run = [&](std::vector<std::string> words) {
