@@ -12,28 +12,34 @@ changed_files() {
 # The test programs for the files on standard input. A folder's headers are tested by the folder's own tests; who
 # includes them is for the whole run.
 programs_for() {
-  local known=$1 file folder
+  local known=$1 file folder inner
   while read -r file; do
     case "$file" in
       src/*/*) folder=${file#src/}; folder=${folder%%/*} ;;
       tests/*/*) folder=${file#tests/}; folder=${folder%%/*} ;;
       *) continue ;;
     esac
-    # smith/contract has a program of its own; tests/cli is end to end and too slow for this.
-    case "$file" in src/smith/contract/*) folder=smith_contract ;; esac
-    grep -qx "${folder}_test" <<<"$known" && echo "${folder}_test"
+    # A folder inside a folder may have a program of its own: smith/contract has smith_contract_test.
+    inner=${file#*/*/}
+    inner=${folder}_${inner%%/*}
+    if grep -qx "${inner}_test" <<<"$known"; then
+      echo "${inner}_test"
+    elif grep -qx "${folder}_test" <<<"$known"; then
+      echo "${folder}_test"
+    fi
   done | sort -u
 }
 
 quick_tests() {
-  local preset=$1 known programs=() program passed=0 failed=0 skipped=0 out
+  local preset=$1 known programs=() program folder passed=0 failed=0 skipped=0 out
   shift
   command -v cmake ninja g++ >/dev/null && [ -f "out/$preset/build.ninja" ] || scripts/setup.sh || return 2
   [ -f "out/$preset/build.ninja" ] || build "$preset" base_test || return 2
   # The unit test programs of this build: those that belong to a folder of src/, and the house's own.
-  known=$(ninja -C "out/$preset" -t targets all | sed -n 's/^\([a-z_]*_test\): phony$/\1/p' |
+  known=$(ninja -C "out/$preset" -t targets all | sed -n "s/^\\([a-z_]*_test\\): .*/\\1/p" |
     while read -r program; do
-      [ -d "src/${program%_test}" ] || [ "$program" = smith_contract_test ] && echo "$program"
+      folder=${program%_test}
+      [ -d "src/$folder" ] || [ -d "src/${folder/_//}" ] && echo "$program"
     done)
   mapfile -t programs < <(changed_files | programs_for "$known")
   echo "test: ${#programs[@]} folders changed: ${programs[*]:-none with unit tests}"
