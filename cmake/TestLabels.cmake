@@ -13,7 +13,8 @@ set(KF_SANDBOX adversarial_test adversarial_timed build_test fault_test forge_e2
   execute_test judge_test profile_test run_test runner_test sandbox_test)
 set(KF_DEVICE smith_device_test)
 set(KF_SLOW adversarial_timed forge_e2e_test forge_modelled_test honest_soak house_test onednn_test onnx_conformance
-  smith_device_test smith_forge_test smith_operators_test smith_property_test smith_suite_test suites_test)
+  smith_device_test smith_forge_test smith_operators_test smith_property_test smith_suite_test smith_threads_test
+  suites_test)
 
 # The labels of a program, or of a list of tests, as a list in `out`.
 function(kforge_labels name serial out)
