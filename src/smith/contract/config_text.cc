@@ -41,6 +41,12 @@ std::string indented(const std::string& text, std::string_view indent) {
   return out;
 }
 
+// A function of one index; where it is the same for all of them, the index has no name.
+std::string index_function(const std::string& name, const std::string& value) {
+  return fmt::format("static constexpr long {}(long{}) {{ return {}; }}", name,
+                     mentions(value, "i") ? " i" : "", value);
+}
+
 std::string_view enumerator(Packing packing) {
   switch (packing) {
     case Packing::kInPlace:
@@ -125,8 +131,7 @@ void ConfigText::operand(const Operand& operand, char which, Packing packing, bo
   if (operand.element.empty()) {
     if (operand.dtype == DType::kFloat32 && elements) pointer(std::string(1, which), operand.pointer);
     const auto function = [&](std::string_view what, const std::string& text) {
-      line(fmt::format("static constexpr long {}_{}([[maybe_unused]] long i) {{ return {}; }}", which, what,
-                       text));
+      line(index_function(fmt::format("{}_{}", which, what), text));
     };
     function("batch", (operand.offset ? fmt::format("{} + ", operand.offset) : "") +
                           offset_expression(operand.batch, "i"));
@@ -159,20 +164,16 @@ void ConfigText::operand(const Operand& operand, char which, Packing packing, bo
       element = fmt::format("float({}[{}])", operand.pointer, at);
     }
   }
-  line(
-      fmt::format("static SMITH_INLINE float {}_element(const Tensors& t, [[maybe_unused]] long batch, long "
-                  "side, long depth) {{",
-                  which));
+  line(fmt::format("static SMITH_INLINE float {}_element(const Tensors& t, long{}, long side, long depth) {{",
+                   which, mentions(element, "batch") ? " batch" : ""));
   body_ += tensor_aliases(tensors, element);
   body_ += fmt::format("    return {};\n  }}\n", element);
   if (operand.batch.empty()) return;
   const ItemAxes axes = item_axes(operand);
   constants({{which == 'a' ? "kAItems" : "kBItems", own_items(operand)}},
             "of the batch that have an operand of their own");
-  line(fmt::format("static constexpr long {}_item([[maybe_unused]] long i) {{ return {}; }}", which,
-                   offset_expression(axes.item, "i")));
-  line(fmt::format("static constexpr long {}_batch_of([[maybe_unused]] long i) {{ return {}; }}", which,
-                   offset_expression(axes.batch, "i")));
+  line(index_function(fmt::format("{}_item", which), offset_expression(axes.item, "i")));
+  line(index_function(fmt::format("{}_batch_of", which), offset_expression(axes.batch, "i")));
 }
 
 void ConfigText::staged_image(const Staging& staging) {
