@@ -73,14 +73,15 @@ Result<Overheads> run_once(std::uint64_t salt) {
     return fail("the scripted run did not go as planned: {}", to_json(report));
   Overheads overheads;
   double needed = report.cost.model_seconds;
-  for (const AttemptReport& attempt : report.attempts) {
-    KF_TRY(auto parts, necessary(attempt.result_id));
-    double own = attempt.seconds - attempt.cost.model_seconds;
+  for (const Attempt& attempt : report.attempts) {
+    const AttemptJudgement& judgement = *attempt.judgement;
+    KF_TRY(auto parts, necessary(judgement.result));
+    double own = judgement.seconds;
     for (const auto& [name, seconds] : parts) {
       needed += seconds;
       own -= seconds;
     }
-    (attempt.outcome == "passed" ? overheads.judging : overheads.refusing).push_back(own);
+    (judgement.outcome == Outcome::kPassed ? overheads.judging : overheads.refusing).push_back(own);
   }
   overheads.whole = (report.seconds["search"] - needed) / kAttempts;
   return overheads;
