@@ -38,10 +38,11 @@ struct WrongShape {
   std::string reason;
 };
 struct WrongValue {
-  Gate gate;              // that saw it
-  std::string reason;     // one sentence with the figures
-  std::string evidence;   // JSON: worst elements, pattern, first wrong index, input kind, seed
-  bool isolated = false;  // a few elements of a large result, none of them infinite or NaN
+  Gate gate;             // that saw it
+  std::string reason;    // one sentence with the figures
+  std::string evidence;  // JSON: worst elements, pattern, first wrong index, input kind, seed
+  bool isolated =
+      false;  // a few elements of a large result, or a small one that is off by little; all finite
 };
 struct Rejected {
   Gate gate;

@@ -98,7 +98,6 @@ std::string purpose(std::string_view name) {
       {"popen", "starts processes"},
       {"mprotect", "changes page protection"},
       {"pkey_*", "changes page protection"},
-      {"syscall", "calls the kernel directly"},
       {"ptrace", "inspects processes"},
       {"process_vm_*", "inspects processes"},
       {"*sig*", "handles signals"},
