@@ -2,35 +2,13 @@
 #include <string.h>
 #include <time.h>
 
-#include <utility>
-
+#include "runner/call_pointers.h"
 #include "runner/runner_state.h"
 
 namespace kforge::runner {
 namespace {
 
 constexpr size_t kMostPointers = KFORGE_MAX_ARGUMENTS + 1;  // and the state
-
-template <size_t>
-using Pointer = void*;
-
-template <size_t... I>
-void* call_with(AnyFunction function, void* const* pointers, std::index_sequence<I...>) {
-  return reinterpret_cast<void* (*)(Pointer<I>...)>(function)(pointers[I]...);
-}
-template <size_t Count>
-void* call_exactly(AnyFunction function, void* const* pointers) {
-  return call_with(function, pointers, std::make_index_sequence<Count>());
-}
-
-using Caller = void* (*)(AnyFunction, void* const*);
-template <size_t... Count>
-Caller caller_of(size_t count, std::index_sequence<Count...>) {
-  static const Caller callers[] = {call_exactly<Count>...};
-  return callers[count];
-}
-// A function that passes exactly `count` pointers. What it returns means something only for prepare.
-Caller caller_of(size_t count) { return caller_of(count, std::make_index_sequence<kMostPointers + 1>()); }
 
 uint64_t now_ns() {
   timespec now;
@@ -70,7 +48,7 @@ void prepare() {
   if (!runner_state.candidate.uses_prepare()) return send_done(0, 0);
   release_state();
   void* params[kMostPointers];
-  Caller caller = caller_of(gather(Which::kParams, 0, params));
+  Caller caller = caller_of<kMostPointers>(gather(Which::kParams, 0, params));
   uint64_t start = now_ns();
   runner_state.state = caller(runner_state.candidate.prepare, params);
   uint64_t end = now_ns();
@@ -92,7 +70,7 @@ void call(const Packet& packet) {
     if (slots[i] >= runner_state.slot_count) return send_error("there is no such slot");
     pointers = gather(trio ? Which::kStateAndRest : Which::kAll, slots[i], pointers_of_slot[i]);
   }
-  Caller caller = caller_of(pointers);
+  Caller caller = caller_of<kMostPointers>(pointers);
   AnyFunction function = trio ? runner_state.candidate.kernel_prepared : runner_state.candidate.kernel;
   uint64_t start = now_ns();
   for (uint32_t i = 0; i < count; ++i) {

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runner/call_pointers.h"
 #include "runner/protocol.h"
 
 namespace kforge::runner {
@@ -23,8 +24,6 @@ struct Argument {
   char* pages(uint32_t slot) const { return region + kGuardBytes + slot * step(); }
   void* data(uint32_t slot) const { return pages(slot) + row.data_offset; }
 };
-
-using AnyFunction = void (*)();
 
 struct Candidate {
   AnyFunction kernel = nullptr;  // or:

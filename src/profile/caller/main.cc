@@ -28,9 +28,9 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <utility>
 
 #include "profile/caller/plan.h"
+#include "runner/call_pointers.h"
 
 namespace kforge::caller {
 namespace {
@@ -51,31 +51,14 @@ int tensor_count = 0;
 // --- calling
 // -----------------------------------------------------------------------------------------------------
 
-using Function = void (*)();
-template <size_t>
-using Pointer = void*;
-template <size_t... I>
-void* call_with(Function function, void* const* p, std::index_sequence<I...>) {
-  return reinterpret_cast<void* (*)(Pointer<I>...)>(function)(p[I]...);
-}
-template <size_t N>
-void* call_exactly(Function function, void* const* p) {
-  return call_with(function, p, std::make_index_sequence<N>());
-}
-using Caller = void* (*)(Function, void* const*);
-template <size_t... N>
-Caller caller_table(size_t count, std::index_sequence<N...>) {
-  static const Caller callers[] = {call_exactly<N>...};
-  return callers[count];
-}
-Caller caller_of(size_t count) { return caller_table(count, std::make_index_sequence<kMostTensors + 2>()); }
+using Function = runner::AnyFunction;
 
 struct Kernel {
   Function function = nullptr;
   void* pointers[kMostTensors + 1];
   size_t count = 0;
 
-  void call() { caller_of(count)(function, pointers); }
+  void call() { runner::caller_of<kMostTensors + 1>(count)(function, pointers); }
 };
 
 Kernel load_kernel(const char* path) {
@@ -91,7 +74,7 @@ Kernel load_kernel(const char* path) {
     Function prepare = find("prepare");
     if (!prepare) give_up("no prepare");
     kernel.function = prepared;
-    kernel.pointers[kernel.count++] = caller_of(count)(prepare, params);
+    kernel.pointers[kernel.count++] = runner::caller_of<kMostTensors + 1>(count)(prepare, params);
     for (int i = 0; i < tensor_count; ++i)
       if (!tensors[i].param) kernel.pointers[kernel.count++] = tensors[i].data;
     return kernel;
