@@ -39,7 +39,7 @@ export KFORGE_TIDY_CONTEXT
 
 changed() { { git diff --name-only HEAD; git diff --name-only HEAD~1 HEAD; } 2>/dev/null | grep '^src/.*\.cc$'; }
 rooms=(src)
-[ "$budget" -gt 0 ] && rooms=(src/base src/run src/sandbox src/verify)
+[ "$budget" -gt 0 ] && rooms=(src/base src/execute src/judge src/sandbox src/verify)
 all() { find "${rooms[@]}" -name '*.cc' ! -name '*_test.cc' | sort; }
 in_database() { while read -r file; do grep -qF "/$file\"" "$database/compile_commands.json" && [ -f "$file" ] && echo "$file"; done; }
 mapfile -t files < <({ changed; all; } | awk '!seen[$0]++' | in_database)

@@ -75,14 +75,21 @@ std::string_view stage_name(std::uint32_t type) {
 }
 
 // The environment that fixes the number of threads for OpenMP, BLAS libraries and the like.
-void add_thread_variables(int threads, std::map<std::string, std::string>& env) {
+void add_thread_variables(int threads, const std::vector<int>& cpus,
+                          std::map<std::string, std::string>& env) {
   std::string count = std::to_string(threads);
   for (const char* name : {"OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"})
     env[name] = count;
   env["OMP_DYNAMIC"] = "false";
   // A program is stopped between calls. Threads of its team that wake on one processor spin there, each
   // waiting for the other's turn, for milliseconds: each has a processor of its own.
-  if (threads > 1) env["OMP_PROC_BIND"] = "true";
+  // Named one by one: OpenMP would look for them below /sys, which the sandbox does not show, and bind
+  // nothing.
+  if (threads > 1 && !cpus.empty()) {
+    env["OMP_PROC_BIND"] = "true";
+    for (int cpu : cpus)
+      env["OMP_PLACES"] += fmt::format("{}{{{}}}", env["OMP_PLACES"].empty() ? "" : ",", cpu);
+  }
 }
 
 Result<void> send_packet(int socket, const KforgeMessage& header, const void* payload,
@@ -291,7 +298,7 @@ Step<bool> ProgramProcess::State::launch(const ProgramSpec& spec, milliseconds l
   sandbox.readable = spec.readable;
   sandbox.writable = spec.writable;
   sandbox.env = spec.env;
-  add_thread_variables(spec.threads, sandbox.env);
+  add_thread_variables(spec.threads, spec.cpus, sandbox.env);
   sandbox.fds = {child_end.get()};
   sandbox.fds.insert(sandbox.fds.end(), spec.extra_fds.begin(), spec.extra_fds.end());
   sandbox.cpus = spec.cpus;
