@@ -130,7 +130,10 @@ class RowJudge {
   bool plain_float() const { return expected_.dtype == DType::kFloat32; }
 
   double bound_at(double want) const {
-    double far = std::max(std::abs(want - bounds_.mean), bounds_.scale);
+    // Never more than the value's own size: what lies across zero from the mean is far from it, and no larger
+    // for that.
+    double far = std::min(std::max(std::abs(want - bounds_.mean), bounds_.scale),
+                          std::max(std::abs(want), bounds_.size));
     double bound = std::max({bounds_.tolerance * far, bounds_.rounding * std::abs(want), bounds_.floor});
     if (bounds_.relative > 0 && want >= kLeastRelative) bound = std::min(bound, bounds_.relative * want);
     return options_.exact ? bound : bound + rounding_allowance(expected_.dtype, want);

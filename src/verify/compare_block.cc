@@ -39,6 +39,7 @@ KF_WIDE BlockGlance glance_at_block(const double* got, const double* want, const
     for (int l = 0; l < kLanes; ++l) {
       double w = want[i + l], error = std::fabs(got[i + l] - w), magnitude = std::fabs(w);
       double size = larger(magnitude, bounds.size), far = larger(std::fabs(w - mean), scale);
+      far = far < size ? far : size;
       double bound = larger(larger(tolerance * far, rounding * magnitude), floor);
       double factor = w >= kLeastRelative ? relative * w : 1e300;
       double allowed = ratio * (bound < factor ? bound : factor), close = 1e-4 + 1e-4 * magnitude;

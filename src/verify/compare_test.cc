@@ -81,6 +81,17 @@ TEST(Compare, ErrorsAreMeasuredAgainstWhatVaries) {
   EXPECT_TRUE(compare_output(expected, bytes_of(last_bit), ordinary()).ok());
 }
 
+// An outlier across zero from the mean: its distance is twice its size, its bound is not.
+TEST(Compare, DistanceFromTheMeanDoesNotWidenTheBound) {
+  std::vector<float> values(512, 10.0f), off;
+  values[5] = -10;
+  off = values;
+  off[5] *= 1 + 8e-6f;
+  ExpectedOutput expected = expected_of(values, {1, 512});
+  expected.mean = 9.96, expected.deviation = 0.88;
+  EXPECT_EQ(compare_output(expected, bytes_of(off), ordinary()).wrong, 1);
+}
+
 TEST(Compare, SmallProbabilitiesMayNotBeLeftOut) {
   std::vector<float> values(512, 1e-12f), flushed(512, 0.0f);
   values[3] = flushed[3] = 1;

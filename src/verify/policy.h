@@ -1,6 +1,6 @@
 // The precision policies: how far from the truth a result may be. One list, used everywhere, part of every
 // result. Per element the bound is
-//   max(tolerance * max(|b - mean|, deviation of its row, deviation of the tensor),
+//   max(tolerance * max(|b - mean|, deviation of its row, deviation of the tensor), at most as below,
 //       tolerance / 10 * |b|,                   the last bits of what hardly varies
 //       4 * worst error of the yardstick)       at most 1e-4 of the size of values where it comes from a long
 //       sum
