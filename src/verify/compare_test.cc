@@ -138,7 +138,7 @@ TEST(Compare, NarrowTypesAreAllowedTheirRoundingAtEachElement) {
 TEST(Compare, NonFiniteValuesMustStandWhereTheOracleHasThem) {
   auto expected = expected_of({kInf, -kInf, kNan, 1}, {4});
   EXPECT_TRUE(compare_output(expected, bytes_of(expected.values), fp32()).ok());
-  for (std::vector<float> actual :
+  for (const std::vector<float>& actual :
        {std::vector<float>{-kInf, -kInf, kNan, 1}, {kInf, -kInf, 0, 1}, {kInf, -kInf, kNan, kNan}}) {
     Comparison found = compare_output(expected, bytes_of(actual), fp32());
     EXPECT_EQ(found.wrong, 1);
