@@ -21,6 +21,7 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kStartLimit{20'000};
 constexpr milliseconds kStopLimit{2'000};
+constexpr std::chrono::microseconds kStopPause{10};
 constexpr milliseconds kOuterGrace{5'000};  // past the wall limit, which the launcher enforces itself
 
 }  // namespace
@@ -100,7 +101,10 @@ void LaunchedProcess::signal(int number) const {
 void LaunchedProcess::stop() {
   signal(SIGSTOP);
   auto deadline = steady_clock::now() + kStopLimit;
-  while (!all_tasks_stopped(program_) && steady_clock::now() < deadline) std::this_thread::yield();
+  // The first thread to see the signal stops the others. It may be waiting for this very processor, which
+  // yielding would not give it: for milliseconds the others went on, and were charged for it.
+  do std::this_thread::sleep_for(kStopPause);
+  while (!all_tasks_stopped(program_) && steady_clock::now() < deadline);
 }
 
 void LaunchedProcess::resume() { signal(SIGCONT); }
