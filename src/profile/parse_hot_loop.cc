@@ -12,7 +12,7 @@
 namespace kforge {
 namespace {
 
-constexpr std::size_t kListedInstructions = 100;
+constexpr std::size_t kListedInstructions = 60;
 constexpr std::size_t kLongestForMca = 2'000;
 
 bool is_any(std::string_view word, std::initializer_list<std::string_view> starts) {
@@ -132,14 +132,48 @@ std::optional<Choice> choose(const std::vector<Function>& functions, const Findi
   return best;
 }
 
+// Which instructions of a loop are shown: all of a short one, of a long one the hottest with their
+// neighbours, or its beginning where there are no samples.
+std::vector<bool> shown_of(const Loop& loop, const std::map<std::uint64_t, std::uint32_t>& samples) {
+  constexpr std::size_t kAround = 3;
+  const auto& code = loop.function->instructions;
+  const std::size_t count = loop.last - loop.first + 1;
+  std::vector<bool> shown(count, count <= kListedInstructions);
+  if (count <= kListedInstructions) return shown;
+  std::vector<std::pair<std::uint32_t, std::size_t>> hottest;  // samples, place
+  for (std::size_t i = 0; i < count; ++i)
+    if (auto found = samples.find(code[loop.first + i].address); found != samples.end())
+      hottest.emplace_back(found->second, i);
+  std::ranges::stable_sort(hottest, std::ranges::greater(), &std::pair<std::uint32_t, std::size_t>::first);
+  std::size_t left = kListedInstructions;
+  auto show = [&](std::size_t i) {
+    if (left > 0 && !shown[i]) shown[i] = true, --left;
+  };
+  for (const auto& [times, at] : hottest)
+    for (std::size_t i = at - std::min(at, kAround); i <= std::min(at + kAround, count - 1); ++i) show(i);
+  if (hottest.empty())
+    for (std::size_t i = 0; i < count; ++i) show(i);
+  return shown;
+}
+
 std::string listing(const Loop& loop, Findings& findings) {
   const auto& code = loop.function->instructions;
   std::string text = fmt::format("in {}\n", single_line(loop.function->name, 100)), file;
+  const std::vector<bool> shown = shown_of(loop, findings.samples);
   int line = 0;
+  std::size_t left_out = 0;
+  auto say_left_out = [&] {
+    if (left_out > 0) text += fmt::format("[... {} instructions]\n", left_out);
+    left_out = 0;
+  };
   for (std::size_t i = loop.first; i <= loop.last; ++i) {
     const Instruction& at = code[i];
     if (at.line > 0) findings.hot_lines[at.file].push_back(at.line);
-    if (i - loop.first >= kListedInstructions) continue;
+    if (!shown[i - loop.first]) {
+      ++left_out;
+      continue;
+    }
+    say_left_out();
     if (at.line != line || at.file != file) {
       file = at.file, line = at.line;
       // Where an intrinsic is defined says nothing about the program.
@@ -150,8 +184,7 @@ std::string listing(const Loop& loop, Findings& findings) {
     std::string mark = samples == findings.samples.end() ? "" : fmt::format("{}", samples->second);
     text += fmt::format("{:>6} {:x}: {} {}\n", mark, at.address, at.mnemonic, at.operands);
   }
-  if (loop.last - loop.first >= kListedInstructions)
-    text += fmt::format("[... {} more instructions]\n", loop.last - loop.first + 1 - kListedInstructions);
+  say_left_out();
   return text;
 }
 
@@ -197,7 +230,8 @@ bool parse_hot_loop(const Said& said, Findings& findings) {
   fact("hot_loop_calls", c.calls);
   if (all >= 20)
     fact("hot_loop_share", 100.0 * static_cast<double>(chosen->samples) / static_cast<double>(all), "%");
-  findings.profile.texts.push_back({"hot loop", listing(chosen->loop, findings), said.profiler});
+  findings.profile.texts.push_back(
+      {std::string(kHotLoopTitle), listing(chosen->loop, findings), said.profiler});
   if (c.calls == 0) findings.hot_loop_assembly = assembly(chosen->loop);
   return true;
 }

@@ -67,6 +67,22 @@ TEST(HotLoop, SamplesDecideWhenThereAreAny) {
   EXPECT_THAT(hot_loop_of(findings.profile), HasSubstr("in helper"));
 }
 
+TEST(HotLoop, OfALongLoopTheHottestLinesAreListed) {
+  std::string text = "0000000000001000 <kernel>:\n";
+  for (int i = 0; i < 200; ++i)
+    text += fmt::format("    {:x}:\tvaddps %ymm{},%ymm1,%ymm2\n", 0x1000 + 4 * i, i % 16);
+  text += "    1320:\tjne    1000 <kernel>\n";
+  Findings findings;
+  findings.samples = {{0x1200, 90}, {0x1300, 30}};
+  ASSERT_TRUE(parse_hot_loop({"hot_loop", text, "", ""}, findings));
+  std::string listing = hot_loop_of(findings.profile);
+  EXPECT_THAT(listing, HasSubstr("    90 1200: vaddps"));
+  EXPECT_THAT(listing, HasSubstr("    30 1300: vaddps"));
+  EXPECT_THAT(listing, HasSubstr("[... 125 instructions]\n"));
+  EXPECT_THAT(listing, testing::Not(HasSubstr(" 1000: vaddps"))) << "the beginning is cold";
+  EXPECT_LT(std::count(listing.begin(), listing.end(), '\n'), 30);
+}
+
 TEST(Mca, Figures) {
   Findings findings;
   ASSERT_TRUE(parse_mca({"mca",

@@ -45,6 +45,8 @@ Profile profile_candidate(const ProfileInput& input);
 
 // Facts and texts for an agent, most telling first, within a budget; candidates' text in fences.
 std::string profile_summary(const Profile& profile, std::size_t limit_bytes = 6'000);
+// ProfileText::title of the hot loop's listing.
+inline constexpr std::string_view kHotLoopTitle = "hot loop";
 // The listing of the hot loop, or "".
 std::string hot_loop_of(const Profile& profile, std::size_t limit_bytes = 4'000);
 

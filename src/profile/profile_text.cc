@@ -53,7 +53,7 @@ std::string profile_summary(const Profile& profile, std::size_t limit_bytes) {
     text += line;
   }
   for (const ProfileText& part : profile.texts) {
-    if (part.title == "hot loop") continue;  // a block of its own
+    if (part.title == kHotLoopTitle) continue;  // a block of its own
     std::size_t room = limit_bytes > text.size() + 200 ? limit_bytes - text.size() - 200 : 0;
     if (room < 200) break;
     text += fmt::format("\n{} ({}):\n{}", single_line(part.title, 100), single_line(part.source, 40),
@@ -64,7 +64,7 @@ std::string profile_summary(const Profile& profile, std::size_t limit_bytes) {
 
 std::string hot_loop_of(const Profile& profile, std::size_t limit_bytes) {
   for (const ProfileText& part : profile.texts)
-    if (part.title == "hot loop") return fenced(shorten(clean_text(part.text), limit_bytes));
+    if (part.title == kHotLoopTitle) return fenced(shorten(clean_text(part.text), limit_bytes));
   return "";
 }
 
