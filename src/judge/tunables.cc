@@ -145,6 +145,35 @@ Result<Tunable> read_tunable(std::string_view word) {
   return tunable;
 }
 
+constexpr std::string_view kValuesFound = "// Values found by KForge:\n";
+
+std::string value_lines(const std::string& name, std::int64_t value) {
+  return fmt::format("#undef {0}\n#define {0} {1}\n", name, value);
+}
+
+// Cuts the values found earlier out of a program, wherever an author left them.
+Assignment take_values(std::string& text) {
+  Assignment values;
+  std::size_t at = text.find(kValuesFound);
+  if (at == std::string::npos) return values;
+  text.erase(at, kValuesFound.size());
+  for (;;) {
+    constexpr std::string_view kUndef = "#undef ";
+    std::size_t end = text.find('\n', at);
+    if (text.compare(at, kUndef.size(), kUndef) != 0 || end == std::string::npos) return values;
+    std::string name = text.substr(at + kUndef.size(), end - at - kUndef.size());
+    std::string define = fmt::format("#define {} ", name);
+    std::size_t number = end + 1 + define.size();
+    std::int64_t value = 0;
+    if (text.compare(end + 1, define.size(), define) != 0) return values;
+    auto [rest, error] = std::from_chars(text.data() + number, text.data() + text.size(), value);
+    auto next = static_cast<std::size_t>(rest - text.data());
+    if (error != std::errc{} || next >= text.size() || text[next] != '\n') return values;
+    values.emplace_back(std::move(name), value);
+    text.erase(at, next + 1 - at);
+  }
+}
+
 }  // namespace
 
 Result<bool> condition_holds(std::string_view condition, const Assignment& values) {
@@ -201,11 +230,17 @@ std::vector<Assignment> Tunables::assignments(std::size_t limit) const {
 
 Candidate with_values(const Candidate& candidate, const Assignment& values) {
   Candidate filled = candidate;
-  std::string macros = "// Values found by KForge:\n";
-  for (const auto& [name, value] : values)
-    macros += fmt::format("#undef {0}\n#define {0} {1}\n", name, value);
-  // The line that asked for the search has been answered.
   std::string& text = filled.files.front().content;
+  // A program that was tuned before and is changed again has its values at its top: those of other names
+  // stay.
+  Assignment all = take_values(text);
+  std::erase_if(all, [&](const auto& old) {
+    return std::ranges::count(values, old.first, &Assignment::value_type::first) > 0;
+  });
+  all.insert(all.end(), values.begin(), values.end());
+  std::string macros(kValuesFound);
+  for (const auto& [name, value] : all) macros += value_lines(name, value);
+  // The line that asked for the search has been answered.
   for (std::size_t at = 0; (at = text.find("kforge: tune", at)) != std::string::npos; at += 12)
     text.replace(at, 12, "kforge tuned");
   text = macros + text;

@@ -49,6 +49,17 @@ TEST(Tunables, ValuesBecomeMacrosAndTheQuestionIsGone) {
   EXPECT_FALSE(has_tunables(filled));
 }
 
+TEST(Tunables, NewValuesWinOverThoseFoundEarlier) {
+  Candidate tuned = with_values(program("tune BM=32,64 BK=8,16"), {{"BM", 64}, {"BK", 16}});
+  // The author keeps the values at the top and asks for others of one of them.
+  tuned.files.front().content += "// kforge: tune BM=96,128\n";
+  std::string text = with_values(tuned, {{"BM", 128}}).files.front().content;
+  EXPECT_EQ(text.find("#define BM 64"), std::string::npos) << text;
+  EXPECT_NE(text.find("#undef BM\n#define BM 128\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("#define BK 16\n"), std::string::npos) << "what is not searched again stays\n" << text;
+  EXPECT_EQ(text.find("Values found", text.find("Values found") + 1), std::string::npos) << text;
+}
+
 TEST(Conditions, Arithmetic) {
   Assignment v{{"A", 6}, {"B", 4}};
   for (const char* yes : {"A*B==24", "A+B*2 <= 14", "(A+B)*2>=20", "A%B == 2", "A/B==1", "A!=B", "A-B-1<2"})

@@ -1,6 +1,7 @@
 #include "judge/tune.h"
 
 #include <chrono>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/readable.h"
@@ -64,6 +65,8 @@ Result<Tuning> tune(Workspace& workspace, RunRecords& records, const Candidate& 
   std::optional<Assignment> best;
   double best_ns = 0;
   std::optional<Failure> first_failure;
+  std::map<std::string, std::string> by_code;  // hash of the machine code -> the values that gave it first
+  std::size_t tried = 0;
   for (const Assignment& values : tunables->assignments(kMostAssignments)) {
     if (best && std::chrono::duration<double>(Clock::now() - start).count() > seconds) {
       tuning.table += "(the time for tuning was used up)\n";
@@ -72,6 +75,15 @@ Result<Tuning> tune(Workspace& workspace, RunRecords& records, const Candidate& 
     workspace.progress().stage("tuning " + to_text(values));
     Candidate filled = with_values(candidate, values);
     KF_TRY(auto built, build_program(workspace, filled, task));
+    ++tried;
+    if (built) {
+      // Measured once: the same code again would only show the noise.
+      auto [first, fresh] = by_code.emplace(built->artefact_hash, to_text(values));
+      if (!fresh) {
+        tuning.table += row(values, "the same machine code as " + first->second);
+        continue;
+      }
+    }
     std::optional<Failure> failure;
     if (!built) failure = built.error();
     if (built)
@@ -106,6 +118,9 @@ Result<Tuning> tune(Workspace& workspace, RunRecords& records, const Candidate& 
   }
   tuning.best = with_values(candidate, *best);
   tuning.table += "best: " + to_text(*best) + "\n";
+  if (tried > 1 && by_code.size() == 1)
+    tuning.table +=
+        "the values change nothing: is each macro used, and defined only where it is not yet (#ifndef)?\n";
   Json values = Json::array();
   for (const auto& [name, value] : *best) values.push_back({name, value});
   KF_TRY_VOID(records.save_tuning(hash, task.key(), machine,
