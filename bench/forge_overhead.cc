@@ -63,7 +63,7 @@ Result<Overheads> run_once(std::uint64_t salt) {
   options.budget.attempts = kAttempts;
   options.patience = kAttempts + 1;
   options.timing_rounds = 5;
-  options.without = {"profile"};
+  options.without = {"profile", "assembly"};
   options.out = folder.path() / "out";
   Silent view;
   ForgeHost host;

@@ -39,11 +39,12 @@ struct AnalysisInput {
   std::string tunables;                 // table of values tried and their times, may be empty
   int attempt = 0;                      // number of the attempt the advice is for (cassettes)
   std::vector<std::string> possible;    // tags the generator can follow; empty: any
+  // Several attempts at once may go on from this program: each is to get another recommendation.
+  int sibling = 0, siblings = 1;
 };
 
 struct Analysis {
-  Advice advice;
-  std::string fallback;  // why rules answered instead of the model; empty: they did not have to
+  Advice advice;  // says when rules answered instead of the model
   std::vector<ModelCall> calls;
 };
 
@@ -57,6 +58,11 @@ class Analyst {
 
 // Every rule that applies, most promising first. What was tried before and brought nothing comes last.
 std::vector<Advice> rule_advice(const AnalysisInput& input);
+// The one of them for this sibling: the first for the first, and so on.
+Advice ranked_advice(const AnalysisInput& input);
+// How much faster a program can become before it meets the roofline, doing the same work. Nothing: not known,
+// or the roofline was measured on a busy machine and is not to be believed.
+std::optional<double> roofline_limit(const AgentSetting* setting, const Attempt& program);
 
 class RuleAnalyst : public Analyst {
  public:

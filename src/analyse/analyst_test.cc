@@ -389,7 +389,7 @@ TEST_F(ModelAnalystTest, OneRecommendation) {
   fact("l1_miss_rate", 12.5);
   Analysis analysis = run({ScriptedModel::says(kGood)});
   EXPECT_EQ(analysis.advice.by, "scripted");
-  EXPECT_EQ(analysis.fallback, "");
+  EXPECT_FALSE(analysis.advice.fallback);
   const ModelRequest& request = model_->requests[0];
   EXPECT_EQ(request.role, "analyst");
   ASSERT_EQ(request.messages[0].images.size(), 1u);
@@ -407,13 +407,15 @@ TEST_F(ModelAnalystTest, NoPicturesForModelsThatTakeNone) {
 
 TEST_F(ModelAnalystTest, OneReaskThenTheRules) {
   Analysis repaired = run({ScriptedModel::says("I think you should tile."), ScriptedModel::says(kGood)});
-  EXPECT_EQ(repaired.fallback, "");
+  EXPECT_FALSE(repaired.advice.fallback);
   ASSERT_EQ(model_->requests[1].messages.size(), 3u);
   EXPECT_THAT(model_->requests[1].messages[2].text, HasSubstr("no JSON object"));
   EXPECT_EQ(model_->requests[1].ordinal, 1);
   stands("memory", 0.6);
   Analysis fallen = run({ScriptedModel::says("no"), ScriptedModel::says("never")});
-  EXPECT_THAT(fallen.fallback, HasSubstr("no JSON object"));
+  ASSERT_TRUE(fallen.advice.fallback);
+  EXPECT_THAT(*fallen.advice.fallback,
+              HasSubstr("scripted gave no usable recommendation: there is no JSON object"));
   EXPECT_EQ(fallen.advice.by, "rules");
   EXPECT_EQ(fallen.calls.size(), 2u);
 }
@@ -429,9 +431,98 @@ TEST_F(ModelAnalystTest, PromisedAgainstMeasuredIsShown) {
   other.generation->followed_advice = false;
   input_.history = {&tried, &other};
   run({ScriptedModel::says(kGood)});
-  EXPECT_THAT(model_->requests[0].messages[0].text, HasSubstr("| 2 | unroll | unroll by 4 | 1.5x | 0.98x |"));
+  EXPECT_THAT(
+      model_->requests[0].messages[0].text,
+      HasSubstr("| 2 | unroll | unroll by 4 | 1.5x, confidence 0.5 | 0.98x [0.9, 1.02]: no gain shown |"));
   EXPECT_THAT(model_->requests[0].messages[0].text,
-              HasSubstr("| 3 | unroll | unroll by 4 | 1.5x | not followed |"));
+              HasSubstr("| 3 | unroll | unroll by 4 | 1.5x, confidence 0.5 | not followed |"));
+  tried.generation->followed_advice.reset();
+  other.generation->followed_advice = true;
+  set_gain(other, 1.12, 1.05, 1.2);
+  run({ScriptedModel::says(kGood)});
+  EXPECT_THAT(model_->requests[0].messages[0].text, HasSubstr("| not known whether it was followed |"));
+  EXPECT_THAT(model_->requests[0].messages[0].text, HasSubstr("| 1.12x [1.05, 1.2]: less than promised |"));
+}
+
+TEST_F(ModelAnalystTest, ThinkingThatFillsTheLimitGetsALargerOne) {
+  auto thinking = [] { return ScriptedModel::says("", ReplyEnd::kTruncated); };
+  Analysis analysis = run({thinking(), thinking(), ScriptedModel::says(kGood)});
+  EXPECT_FALSE(analysis.advice.fallback);
+  EXPECT_EQ(analysis.advice.by, "scripted");
+  ASSERT_EQ(model_->requests.size(), 3u);
+  EXPECT_EQ(model_->requests[0].max_output_tokens, ModelRequest().max_output_tokens) << "as the generator";
+  EXPECT_EQ(model_->requests[2].max_output_tokens, 4 * ModelRequest().max_output_tokens);
+  EXPECT_EQ(model_->requests[2].ordinal, 2) << "each call is remembered by itself";
+  Analysis endless = run({thinking(), thinking(), thinking()});
+  ASSERT_TRUE(endless.advice.fallback);
+  EXPECT_THAT(*endless.advice.fallback, HasSubstr("length limit"));
+}
+
+TEST_F(ModelAnalystTest, AReplyCutInTheMiddleIsContinued) {
+  Analysis analysis = run({ScriptedModel::says(kGood.substr(0, 70), ReplyEnd::kTruncated),
+                           ScriptedModel::says(kGood.substr(70))});
+  EXPECT_FALSE(analysis.advice.fallback);
+  EXPECT_EQ(analysis.advice.change, "stream the stores");
+}
+
+TEST_F(ModelAnalystTest, SeesTheHotLoopTheMachineAndWhatTheRooflineLeaves) {
+  Platform platform;
+  platform.name = "toy";
+  platform.notes =
+      "## AMX (machines with amx)\nTiles.\n## All\n- (machines with sve) Predicates.\n- Vectors.\n";
+  setting_.platform = &platform;
+  setting_.roofline_bound = "memory";
+  setting_.roofline_ns = 1e6;
+  program_.judgement->roofline_fraction = 0.5;
+  program_.judgement->speedup = Speedup{1.2, 1.1, 1.3, "onednn"};
+  machine_.cpu_model = "Toy CPU";
+  profile_.texts.push_back({std::string(kHotLoopTitle), "vaddps %ymm0,%ymm1,%ymm2\n", "hot_loop"});
+  run({ScriptedModel::says(kGood)});
+  const ModelRequest& request = model_->requests[0];
+  EXPECT_THAT(request.messages[0].text, HasSubstr("vaddps"));
+  EXPECT_THAT(request.messages[0].text, HasSubstr("[1.1, 1.3]"));
+  EXPECT_THAT(request.messages[0].text, HasSubstr("50 % of the roofline (memory bound)"));
+  EXPECT_THAT(request.messages[0].text, HasSubstr("at most 2x"));
+  EXPECT_THAT(request.system, HasSubstr("Toy CPU"));
+  EXPECT_THAT(request.system, HasSubstr("Vectors."));
+  EXPECT_THAT(request.system, Not(HasSubstr("Tiles.")));
+  EXPECT_THAT(request.system, Not(HasSubstr("Predicates.")));
+}
+
+TEST_F(ModelAnalystTest, SiblingsAreAskedForDifferentChanges) {
+  input_.siblings = 2;
+  run({ScriptedModel::says(kGood)});
+  std::string first = model_->requests[0].messages[0].text;
+  input_.sibling = 1;
+  run({ScriptedModel::says(kGood)});
+  EXPECT_NE(model_->requests[0].messages[0].text, first);
+  EXPECT_THAT(model_->requests[0].messages[0].text, HasSubstr("rank number 2"));
+}
+
+TEST_F(AnalystTest, SiblingsGetDifferentRules) {
+  stands("memory", 0.3);
+  fact("mca_cycles_per_iteration", 4);
+  fact("mca_throughput_cycles", 1);
+  fact("hot_loop_spills", 6);
+  ASSERT_GE(rule_advice(input_).size(), 2u);
+  input_.siblings = 2;
+  std::string first = ranked_advice(input_).change;
+  input_.sibling = 1;
+  EXPECT_NE(ranked_advice(input_).change, first);
+}
+
+TEST_F(AnalystTest, APromiseAboveTheRooflineIsKnown) {
+  Advice advice{.expected_gain = 3};
+  EXPECT_FALSE(advice.above_roofline()) << "nothing is known";
+  setting_.roofline_ns = 1e6;
+  program_.judgement->roofline_fraction = 0.5;
+  advice.roofline_limit = roofline_limit(&setting_, program_);
+  ASSERT_TRUE(advice.roofline_limit);
+  EXPECT_TRUE(advice.above_roofline());
+  advice.expected_gain = 2;
+  EXPECT_FALSE(advice.above_roofline());
+  setting_.baselines = {{"onednn", 5e5}};
+  EXPECT_FALSE(roofline_limit(&setting_, program_)) << "a library is faster than the bound";
 }
 
 TEST_F(ModelAnalystTest, WithoutProfile) {

@@ -6,6 +6,7 @@
 
 #include "analyse/analyst.h"
 #include "analyse/rules.h"
+#include "generate/prompt_facts.h"
 
 namespace kforge {
 namespace {
@@ -129,9 +130,22 @@ std::vector<Advice> rule_advice(const AnalysisInput& input) {
   return all;
 }
 
+Advice ranked_advice(const AnalysisInput& input) {
+  std::vector<Advice> all = rule_advice(input);
+  // Further siblings than there are rules get the last one.
+  return all[std::min(static_cast<std::size_t>(input.sibling), all.size() - 1)];
+}
+
+std::optional<double> roofline_limit(const AgentSetting* setting, const Attempt& program) {
+  if (!setting || !program.judgement || !roofline_is_believable(*setting)) return std::nullopt;
+  double fraction = program.judgement->roofline_fraction.value_or(0);
+  if (fraction <= 0 || fraction >= 1) return std::nullopt;
+  return 1 / fraction;
+}
+
 Result<Analysis> RuleAnalyst::analyse(const AnalysisInput& input, const ReplyWatch&) {
   Analysis analysis;
-  analysis.advice = rule_advice(input).front();
+  analysis.advice = ranked_advice(input);
   return analysis;
 }
 

@@ -82,7 +82,7 @@ nlohmann::ordered_json document(const Case& c, const Analysis& analysis) {
   if (usage.dollars) cost["dollars"] = *usage.dollars;
   return {{"schema", "kforge.analyse/1"},
           {"advice", json_of(analysis.advice)},
-          {"fallback", analysis.fallback},
+          {"fallback", analysis.advice.fallback.value_or("")},
           {"facts", facts},
           {"cost", cost}};
 }
@@ -102,7 +102,7 @@ void print(const Case& c, const Analysis& analysis) {
   row("expected",
       fmt::format("{:.3g} times faster, confidence {:.0f} %", advice.expected_gain, 100 * advice.confidence));
   row("kind", fmt::format("{}, advised by {}", advice.tag, advice.by));
-  if (!analysis.fallback.empty()) row("note", analysis.fallback);
+  if (advice.fallback) row("note", *advice.fallback);
   for (const std::string& line : c.profile.absent) row("absent", line);
 }
 

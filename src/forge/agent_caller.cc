@@ -3,7 +3,6 @@
 #include <chrono>
 
 #include "generate/quote.h"
-#include "profile/profile_candidate.h"
 
 namespace kforge {
 
@@ -36,6 +35,8 @@ Result<void> AgentCaller::advise(Attempt& attempt, Plan& plan, const Profile& pr
   input.profile = &profile;
   input.history = plan.history;
   input.attempt = attempt.number;
+  input.sibling = attempt.proposal.sibling;
+  input.siblings = attempt.proposal.siblings;
   if (auto who = generators_.working(attempt.proposal.generator))
     input.possible = generator(*who).kinds_of_change(*plan.last);
   if (plan.last->judgement) {
@@ -46,10 +47,16 @@ Result<void> AgentCaller::advise(Attempt& attempt, Plan& plan, const Profile& pr
     auto analysis = analyst(*who).analyse(input, watch());
     if (stop_.stop_requested()) return {};
     if (analysis) {
-      KF_TRY_VOID(attempts_.save_advice(attempt, analysis->advice));
+      Advice& advice = analysis->advice;
+      advice.roofline_limit = roofline_limit(&context_, *plan.last);
+      if (advice.fallback)
+        view_.line(fmt::format("  analyst: {}; the rules advise attempt {} instead",
+                               single_line(*advice.fallback, 240), attempt.number));
+      else if (auto why = analysts_.failure(0); why && *who != 0)
+        advice.fallback =
+            fmt::format("{} was set aside: {}", analyst(0).name(), single_line(why->message, 200));
+      KF_TRY_VOID(attempts_.save_advice(attempt, advice));
       plan.advice = attempt.advice;
-      plan.profile = profile_summary(profile);
-      plan.hot_loop = hot_loop_of(profile);
       return {};
     }
     if (!analysts_.set_aside(*who, analysis.error())) continue;

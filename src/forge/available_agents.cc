@@ -21,6 +21,11 @@ bool AvailableAgents::set_aside(int generator, const Error& why) {
   return true;
 }
 
+std::optional<Error> AvailableAgents::failure(int generator) const {
+  std::lock_guard lock(mutex_);
+  return failed_.at(static_cast<std::size_t>(generator));
+}
+
 Error AvailableAgents::last_failure() const {
   std::lock_guard lock(mutex_);
   KF_CHECK(last_.has_value(), "no generator has failed");

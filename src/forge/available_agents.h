@@ -20,6 +20,8 @@ class AvailableAgents {
   std::optional<int> working(int generator) const;
   // True when it was still asked: the one who says so tells the user.
   bool set_aside(int generator, const Error& why);
+  // Why this one was set aside; nothing: it still answers.
+  std::optional<Error> failure(int generator) const;
   // Why the last one failed; REQUIRES that one has.
   Error last_failure() const;
 

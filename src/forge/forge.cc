@@ -9,6 +9,7 @@
 #include "forge/option_fields.h"
 #include "forge/run_state.h"
 #include "judge/tune.h"
+#include "profile/profile_candidate.h"
 #include "search/plan_of.h"
 
 namespace kforge {
@@ -30,10 +31,11 @@ class Forge {
  private:
   Result<RunReport> run();
   Result<void> forge_batch(std::vector<Attempt> batch);
-  Result<void> forge_candidate(Attempt& attempt, const History& history, Lane& lane);
+  Result<void> forge_candidate(Attempt& attempt, const History& all, Lane& lane);
 
   Result<void> open();
   Result<void> open_agents_and_attempts();
+  Result<void> read_reference();
   Result<std::vector<Attempt>> next_batch();
   Result<void> profile_and_advise(Attempt& attempt, Plan& plan, Lane& lane);
   Result<void> write(Attempt& attempt, const Plan& plan, Lane& lane);
@@ -41,8 +43,6 @@ class Forge {
 
   ForgeState s_;
   std::optional<AgentCaller> caller_;
-  std::optional<Reference> reference_;
-  std::optional<Build> last_build_;
   std::vector<Attempt> under_way_;  // from --from, or from the process that was killed
 };
 
@@ -53,6 +53,10 @@ Result<RunReport> Forge::run() {
   s_.searching = true;
   s_.workspace->stop_on(s_.host->stop);
   s_.last_judged = ForgeState::Clock::now();
+  std::optional<double> left;
+  if (s_.options.budget.seconds) left = *s_.options.budget.seconds - s_.clock();
+  s_.waits.emplace(s_.host->stop, left);
+  caller_.emplace(s_.agents, *s_.attempts, s_.context, s_.view(), s_.waits->token());
   if (!under_way_.empty()) KF_TRY_VOID(forge_batch(std::exchange(under_way_, {})));
   for (;;) {
     KF_TRY(s_.record.ended, reason_to_stop(s_));
@@ -69,7 +73,8 @@ Result<RunReport> Forge::run() {
 
 // Plan, profile and advise, write, judge, decide, save. What is missing at a return was stopped or has
 // failed: a later run goes on there.
-Result<void> Forge::forge_candidate(Attempt& attempt, const History& history, Lane& lane) {
+Result<void> Forge::forge_candidate(Attempt& attempt, const History& all, Lane& lane) {
+  const History history = all.up_to(attempt.proposal.known);
   if (!attempt.generation) {
     Plan plan = plan_of(history, attempt.proposal, attempt.number);
     KF_TRY_VOID(profile_and_advise(attempt, plan, lane));
@@ -98,11 +103,6 @@ Result<void> Forge::forge_batch(std::vector<Attempt> batch) {
   for (Attempt& attempt : batch)
     work.push_back([&](Lane& lane) { return forge_candidate(attempt, history, lane); });
   KF_TRY_VOID(run_lanes(work, !s_.agents.every(&GeneratorTraits::local)));
-  // Not sooner: the agents read it while they are asked.
-  if (last_build_ && s_.context.compiler_line.empty()) {
-    s_.context.compiler_line = last_build_->command;
-    s_.context.flag_set = last_build_->march;
-  }
   s_.exhausted = std::ranges::all_of(batch, [](const Attempt& attempt) {
     return attempt.generation && attempt.generation->status == ReplyStatus::kExhausted;
   });
@@ -120,8 +120,10 @@ Result<std::vector<Attempt>> Forge::next_batch() {
     auto left = static_cast<std::size_t>(std::max(1, *s_.options.budget.attempts - so_far.attempts));
     if (proposals.size() > left) proposals.resize(left);
   }
+  number_siblings(proposals);
   std::vector<Attempt> batch;
   for (Proposal& proposal : proposals) {
+    proposal.known = history.attempts.empty() ? -1 : history.attempts.back().number;
     proposal.generator = caller_->working(proposal.generator).value_or(proposal.generator);
     // A race has one incumbent, whatever its challenger was made from.
     if (const Attempt* best = s_.races ? history.best() : nullptr) proposal.rival = best->number;
@@ -132,23 +134,26 @@ Result<std::vector<Attempt>> Forge::next_batch() {
 }
 
 Result<void> Forge::profile_and_advise(Attempt& attempt, Plan& plan, Lane& lane) {
-  if (reference_) {
-    plan.reference = reference_->program;
-    plan.reference_platform = reference_->platform;
-  }
+  plan.reference = s_.measured.reference;
+  plan.reference_platform = s_.measured.reference_platform;
   plan.advice = attempt.advice;
-  bool wanted = attempt.proposal.pass == Pass::kOptimization && !s_.options.without.contains("advice");
-  if (!wanted || attempt.advice || !plan.last) return {};
+  if (attempt.proposal.pass != Pass::kOptimization || !plan.last) return {};
+  auto wanted = [&](const char* block) { return !s_.options.without.contains(block); };
+  const bool told = s_.agents.any(&GeneratorTraits::prompted) && (wanted("profile") || wanted("assembly"));
+  if (!told && (!wanted("advice") || attempt.advice)) return {};
   Profile profile;
   KF_TRY_VOID(lane.alone([&]() -> Result<void> {
     KF_TRY(profile, profile_of(s_, attempt.proposal.parent));
     return {};
   }));
+  plan.profile = profile_summary(profile);
+  plan.hot_loop = hot_loop_of(profile);
+  if (!wanted("advice") || attempt.advice) return {};
   return caller_->advise(attempt, plan, profile);
 }
 
 Result<void> Forge::write(Attempt& attempt, const Plan& plan, Lane& lane) {
-  if (s_.stopped()) return {};
+  if (s_.waits->over()) return {};
   auto ask = [&] { return caller_->write(attempt, plan); };
   auto who = static_cast<std::size_t>(attempt.proposal.generator);
   auto written = s_.agents.generators[who]->traits().local ? lane.alone(ask) : ask();
@@ -164,7 +169,7 @@ Result<void> Forge::judge(Attempt& attempt) {
   const History& history = s_.attempts->history();
   const Attempt *best = history.best(), *rival = history.find(attempt.proposal.rival);
   std::expected<Candidate, Failure> program = attempt.generation->program;
-  JudgedProgram judged;
+  AttemptJudgement judged;
   Tuning tuning;
   if (s_.races) {
     KF_TRY(judged, s_.races->judge(program, best));
@@ -178,8 +183,7 @@ Result<void> Forge::judge(Attempt& attempt) {
     JudgeSettings settings{s_.options.timing_seconds, s_.options.timing_rounds};
     KF_TRY(judged, judge_fully(*s_.workspace, program, best, rival, settings));
   }
-  if (judged.build) last_build_ = std::move(judged.build);
-  attempt.judgement = std::move(judged.judgement);
+  attempt.judgement = std::move(judged);
   attempt.judgement->tuning = tuning.table;
   attempt.judgement->tuned = tuning.best;
   attempt.judgement->clock = s_.clock();
@@ -203,9 +207,7 @@ Result<void> Forge::open() {
 
 Result<void> Forge::open_agents_and_attempts() {
   KF_TRY(s_.agents, open_agents(s_.options, *s_.host, *s_.records, s_.record.id, *s_.workspace));
-  KF_TRY(reference_, find_reference(s_.options.reference, *s_.records, *s_.workspace));
   s_.attempts = std::make_unique<Attempts>(*s_.records, s_.record.id);
-  caller_.emplace(s_.agents, *s_.attempts, s_.context, s_.view(), s_.host->stop);
   StrategySettings& settings = s_.strategy_settings;
   settings.generators = static_cast<int>(s_.options.generators.size());
   settings.width = s_.options.width > 0             ? s_.options.width
@@ -215,8 +217,17 @@ Result<void> Forge::open_agents_and_attempts() {
   return {};
 }
 
+Result<void> Forge::read_reference() {
+  KF_TRY(auto reference, find_reference(s_.options.reference, *s_.records, *s_.workspace));
+  if (!reference) return {};
+  s_.measured.reference = std::move(reference->program);
+  s_.measured.reference_platform = std::move(reference->platform);
+  return {};
+}
+
 Result<RunReport> Forge::begin() {
   KF_TRY_VOID(open());
+  KF_TRY_VOID(read_reference());
   StoredRun& record = s_.record;
   record.id = new_result_id();
   record.seed = random_seed();
@@ -261,6 +272,8 @@ Result<RunReport> Forge::go_on(const StoredRun& stored) {
     return fail_with_remedy("start a new run", fmt::format("the task {} has changed since run {} began",
                                                            s_.record.task, s_.record.id));
   KF_TRY_VOID(open_agents_and_attempts());
+  KF_TRY(auto recorded, s_.records->setting(s_.record.id));
+  if (!recorded) KF_TRY_VOID(read_reference());
   KF_TRY(under_way_, s_.attempts->restore());
   for (const auto& generator : s_.agents.generators) {
     for (const Attempt& attempt : s_.attempts->history().attempts) generator->recall(attempt);

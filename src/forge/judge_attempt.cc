@@ -20,6 +20,9 @@ void fill(AttemptJudgement& judgement, const EvalReport& report) {
   if (report.time_ns) judgement.time_ns = report.time_ns->value;
   if (report.modelled) judgement.modelled_ns = report.modelled->ns;
   judgement.speedup = report.speedup;
+  for (const BaselineResult& baseline : report.baselines)
+    if (report.speedup && baseline.name == report.speedup->against)
+      judgement.baseline_ns = baseline.time_ns.value;
   if (report.error) judgement.max_rel_error = report.error->max_rel;
   if (report.roofline) judgement.roofline_fraction = report.roofline->fraction;
   judgement.thread_use = report.thread_use;
@@ -52,8 +55,9 @@ Decision decide(const AttemptJudgement& judgement, const Attempt* best, const At
           .accepted = !best || (judgement.over_best && judgement.over_best->lo > 1)};
 }
 
-Result<JudgedProgram> judge_fully(Workspace& workspace, const std::expected<Candidate, Failure>& program,
-                                  const Attempt* best, const Attempt* rival, const JudgeSettings& settings) {
+Result<AttemptJudgement> judge_fully(Workspace& workspace, const std::expected<Candidate, Failure>& program,
+                                     const Attempt* best, const Attempt* rival,
+                                     const JudgeSettings& settings) {
   auto start = Clock::now();
   JudgeRequest request;
   request.fastest_baseline_only = true;
@@ -64,9 +68,7 @@ Result<JudgedProgram> judge_fully(Workspace& workspace, const std::expected<Cand
   if (rival && rival != best && timed) request.incumbents.push_back(rival->program());
   if (best) request.hopeless = 0.9;
   KF_TRY(Judged all, judge_and_save(workspace, program, request));
-  JudgedProgram judged;
-  if (!all.judgement.cases.empty()) judged.build = all.judgement.cases.front().build;
-  AttemptJudgement& found = judged.judgement;
+  AttemptJudgement found;
   fill(found, all.report);
   if (const std::vector<Interval> over = all.judgement.over_incumbents(); !over.empty()) {
     auto over_attempt = [](const Interval& ratio, const Attempt& attempt) {
@@ -83,7 +85,7 @@ Result<JudgedProgram> judge_fully(Workspace& workspace, const std::expected<Cand
     }
   }
   found.seconds = seconds_since(start);
-  return judged;
+  return found;
 }
 
 Races::Races(Workspace& workspace, double baseline_ns, std::string baseline)
@@ -109,13 +111,12 @@ void Races::pause() {
   for (auto& race : races_) race->pause();
 }
 
-Result<JudgedProgram> Races::judge(const std::expected<Candidate, Failure>& program, const Attempt* best) {
+Result<AttemptJudgement> Races::judge(const std::expected<Candidate, Failure>& program, const Attempt* best) {
   auto start = Clock::now();
-  JudgedProgram judged;
-  AttemptJudgement& found = judged.judgement;
+  AttemptJudgement found;
   auto finish = [&] {
     found.seconds = seconds_since(start);
-    return std::move(judged);
+    return std::move(found);
   };
   auto failed = [&](const Failure& failure) {
     fill(found, failure);
@@ -130,7 +131,6 @@ Result<JudgedProgram> Races::judge(const std::expected<Candidate, Failure>& prog
     const BoundTask& task = workspace_.setup().bound(i);
     KF_TRY(auto built, build_program(workspace_, *program, task));
     if (!built) return failed(built.error());
-    if (i == 0) judged.build = *built;
     if (auto symbols = judge_symbols(workspace_.setup(), *built); !symbols) return failed(symbols.error());
     KF_TRY(RaceResult result, races_[i]->challenge(*built));
     if (result.failure) {

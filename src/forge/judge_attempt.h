@@ -15,19 +15,15 @@
 
 namespace kforge {
 
-struct JudgedProgram {
-  AttemptJudgement judgement;
-  std::optional<Build> build;  // of its first shape case
-};
-
 struct JudgeSettings {
   double seconds = 2;  // of timing
   int rounds = 0;
 };
 
 // Every gate, then the clock. `best` and `rival` may be null or the same.
-Result<JudgedProgram> judge_fully(Workspace& workspace, const std::expected<Candidate, Failure>& program,
-                                  const Attempt* best, const Attempt* rival, const JudgeSettings& settings);
+Result<AttemptJudgement> judge_fully(Workspace& workspace, const std::expected<Candidate, Failure>& program,
+                                     const Attempt* best, const Attempt* rival,
+                                     const JudgeSettings& settings);
 
 // Whether it is better than its rival, and the new best: verified, and faster by the whole interval.
 Decision decide(const AttemptJudgement& judgement, const Attempt* best, const Attempt* rival);
@@ -38,7 +34,7 @@ class Races {
   // `baseline_ns`: of the fastest baseline, for the figure shown meanwhile; 0: none.
   Races(Workspace& workspace, double baseline_ns, std::string baseline);
   // A loser's outcome is kSlower; a winner went through the value gates and is the incumbent from now on.
-  Result<JudgedProgram> judge(const std::expected<Candidate, Failure>& program, const Attempt* best);
+  Result<AttemptJudgement> judge(const std::expected<Candidate, Failure>& program, const Attempt* best);
   // Stops whatever runs, so that something else may use the cores.
   void pause();
 

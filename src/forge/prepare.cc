@@ -30,14 +30,29 @@ Result<void> time_operators(ForgeState& s) {
   return {};
 }
 
+// Peaks and compiler line, where the records do not have them: what is measured anew later on is not told.
+Result<void> describe_machine_once(ForgeState& s) {
+  if (!s.measured.peaks && !s.workspace->setup().modelled()) {
+    KF_TRY(const Peaks* peaks, s.workspace->peaks());
+    s.measured.peaks = *peaks;
+  }
+  if (!s.measured.compiler_line.empty()) return {};
+  if (auto planned = planned_build(s.workspace->setup()); planned && *planned) {
+    s.measured.compiler_line = (*planned)->command;
+    s.measured.flag_set = (*planned)->march;
+  }
+  return {};
+}
+
 // A resumed run goes by what the first process measured.
 Result<void> measure(ForgeState& s) {
   KF_TRY(auto recorded, s.records->setting(s.record.id));
   if (recorded) {
     s.measured = std::move(*recorded);
     if (!s.measured.baselines.empty()) s.workspace->set_fastest(0, s.measured.baselines.front().name);
-    return {};
+    return describe_machine_once(s);
   }
+  KF_TRY_VOID(describe_machine_once(s));
   if (!s.workspace->setup().modelled()) {
     KF_TRY(auto measured, measure_baselines(*s.workspace, 0));
     for (const MeasuredBaseline& baseline : measured)
@@ -60,12 +75,12 @@ Result<void> compute_expected_values(ForgeState& s) {
   return {};
 }
 
-void fill_context(ForgeState& s, const Peaks* peaks) {
+void fill_context(ForgeState& s) {
   AgentSetting& context = s.context;
   context.task = &s.workspace->setup().bound(0);
   context.platform = &s.workspace->setup().platform;
   context.machine = &s.workspace->setup().machine;
-  context.peaks = peaks;
+  const Peaks* peaks = context.peaks = s.measured.peaks ? &*s.measured.peaks : nullptr;
   context.threads = s.workspace->setup().threads;
   context.precision = s.workspace->setup().policy.name;
   context.tolerance = s.workspace->setup().policy.tolerance;
@@ -76,10 +91,8 @@ void fill_context(ForgeState& s, const Peaks* peaks) {
   context.baselines = s.measured.baselines;
   context.operator_times = s.measured.operators;
   context.operator_times_of = "onednn";
-  if (auto planned = planned_build(s.workspace->setup()); planned && *planned) {
-    context.compiler_line = (*planned)->command;
-    context.flag_set = (*planned)->march;
-  }
+  context.compiler_line = s.measured.compiler_line;
+  context.flag_set = s.measured.flag_set;
   context.without = s.options.without;
   if (!peaks) return;
   RooflinePosition position =
@@ -109,13 +122,9 @@ Result<void> prepare(ForgeState& s) {
   auto start = ForgeState::Clock::now();
   s.strategy_settings.seed = s.record.seed;
   const bool timed = !s.workspace->setup().modelled();
-  const Peaks* peaks = nullptr;
-  if (timed) {
-    KF_TRY(peaks, s.workspace->peaks());
-  }
   KF_TRY_VOID(measure(s));
   KF_TRY_VOID(compute_expected_values(s));
-  fill_context(s, peaks);
+  fill_context(s);
   if (timed && s.agents.every(&GeneratorTraits::raced)) KF_TRY_VOID(open_races(s));
   s.seconds["prepare"] = seconds_since(start);
   const StoredRun& record = s.record;

@@ -37,6 +37,21 @@ std::vector<std::string> failed_services(const std::vector<StoredCall>& calls) {
   return notes;
 }
 
+// Where somebody else advised than the analyst the user chose: which attempts, and why.
+std::vector<std::string> replaced_advice(const std::vector<Attempt>& attempts) {
+  std::map<std::pair<std::string, std::string>, std::string> numbers;  // by whom and why -> "3, 5"
+  for (const Attempt& attempt : attempts) {
+    if (!attempt.advice || !attempt.advice->fallback) continue;
+    std::string& list = numbers[{attempt.advice->by, *attempt.advice->fallback}];
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", attempt.number);
+  }
+  std::vector<std::string> notes;
+  for (const auto& [who, list] : numbers)
+    notes.push_back(fmt::format("{} advised attempt{} {} instead of the analyst: {}", who.first,
+                                list.find(',') == list.npos ? "" : "s", list, who.second));
+  return notes;
+}
+
 }  // namespace
 
 Result<RunReport> report_of(RunRecords& records, std::string_view id) {
@@ -64,6 +79,7 @@ Result<RunReport> report_of(RunRecords& records, std::string_view id) {
       report.seconds["search"] = std::max(report.seconds["search"], attempt.judgement->clock);
     report.attempts.push_back(std::move(attempt));
   }
+  for (const std::string& note : replaced_advice(report.attempts)) report.notes.push_back(note);
   KF_TRY(auto calls, records.calls(run.id));
   for (const StoredCall& call : calls) {
     add(report.cost, call);

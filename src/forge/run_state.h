@@ -13,6 +13,7 @@
 #include "forge/attempts.h"
 #include "forge/forge.h"
 #include "forge/judge_attempt.h"
+#include "forge/wait_limit.h"
 #include "profile/profile.h"
 #include "search/strategy.h"
 
@@ -33,6 +34,7 @@ struct ForgeState {
   AgentSetting context;      // what the agents are told
   MeasuredSetting measured;  // before the first attempt
   std::optional<Races> races;
+  std::optional<WaitLimit> waits;         // for the search
   std::map<std::string, double> seconds;  // of each part of the run
   std::optional<Error> service_error;     // nobody is left who writes
   bool exhausted = false;                 // the generators have nothing more to try
@@ -48,7 +50,7 @@ struct ForgeState {
 
 // What is known before the first attempt: the baselines' times, the machine's limits, the expected values.
 Result<void> prepare(ForgeState& state);
-// The profile of a judged attempt's program, taken once.
+// The profile of a judged attempt's program, taken once; only what --without leaves of it.
 Result<Profile> profile_of(ForgeState& state, int number);
 // Nothing: the search goes on.
 Result<std::optional<Ending>> reason_to_stop(ForgeState& state);

@@ -31,6 +31,11 @@ std::optional<ReplyStatus> reply_status_from_name(std::string_view name) {
   return static_cast<ReplyStatus>(found - std::begin(kStatuses));
 }
 
+ModelCall call_of(const ModelRequest& request, const ModelReply& reply) {
+  return {request.role, request.attempt, request.ordinal, reply.end,
+          reply.detail, reply.usage,     reply.seconds,   reply.model};
+}
+
 TokenUsage total_usage(const std::vector<ModelCall>& calls) {
   TokenUsage total;
   if (!calls.empty()) total.dollars = 0;

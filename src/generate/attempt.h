@@ -32,6 +32,11 @@ struct Proposal {
   int inspiration = -1;  // another verified attempt whose ideas may be taken; -1: none
   int lane = 0;          // which of several lines of descent it belongs to
   int generator = 0;     // which of the agents given
+  // Which of several that are made at once from the same place, and of how many.
+  int sibling = 0, siblings = 1;
+  // The last attempt that was judged when it was planned: what its agents are told ends there, also when
+  // they are asked again after others of its batch were judged. -1: none was; nothing: all of them.
+  std::optional<int> known;
 };
 
 // One change the performance-analysis agent recommends.
@@ -43,6 +48,13 @@ struct Advice {
   double confidence = 0.5;   // 0 to 1
   std::string tag;           // from a fixed list: "vectorize", "tile", "fuse", ...
   std::string by;            // "rules", or the model's name
+  // What the roofline left when it was given, as a factor; nothing: not known.
+  std::optional<double> roofline_limit;
+  // Why somebody else answered than the analyst the user chose. Nothing: it was that one.
+  std::optional<std::string> fallback;
+
+  // It promises more than the same work can bring; a change that computes less may.
+  bool above_roofline() const { return roofline_limit && expected_gain > 1.05 * *roofline_limit; }
 };
 
 // One call of a model, for the bill.
@@ -55,6 +67,8 @@ struct ModelCall {
   double seconds = 0;
   std::string model;
 };
+ModelCall call_of(const ModelRequest& request, const ModelReply& reply);
+
 // Sum of what several calls used; dollars only when every price is known.
 TokenUsage total_usage(const std::vector<ModelCall>& calls);
 
@@ -65,6 +79,8 @@ struct Generation {
   std::string change;  // one line: what the agent says it did
   // Whether it made the change that was recommended. Nothing: no advice was given, or it is not known.
   std::optional<bool> followed_advice;
+  // What was forgiven in the reply: "the block of kernel.cc was not closed".
+  std::vector<std::string> remarks;
   std::string schedule;   // of the built-in generator: what makes the same program again, and its neighbours
   std::string rationale;  // of the built-in generator: why the program is made like this
   std::vector<ModelCall> calls;  // what it cost, whether or not there is a program; not stored here
@@ -81,6 +97,7 @@ struct AttemptJudgement {
   std::optional<double> time_ns;      // when timed: guides the search, is never a result
   std::optional<double> modelled_ns;  // by the platform's cost model, where nothing is timed
   std::optional<Speedup> speedup;     // over the fastest baseline
+  std::optional<double> baseline_ns;  // of that baseline, from the same rounds
   std::optional<Speedup> over_rival;  // over the attempt it had to beat
   std::optional<Speedup> over_best;   // over the best of the run so far, often the same
   std::optional<double> max_rel_error;

@@ -162,17 +162,21 @@ std::string gate_feedback(const AttemptJudgement& judged, std::string_view openi
   return text + evidence_text(judged.evidence, limit / 2);
 }
 
-}  // namespace
+// How the program was taken from the reply, where that may be the cause.
+std::string reply_remarks(const Attempt& attempt) {
+  std::string text;
+  if (attempt.generation)
+    for (const std::string& remark : attempt.generation->remarks)
+      text += fmt::format("- {}\n", single_line(remark, 300));
+  return text.empty() ? "" : "About the reply it was taken from:\n" + text;
+}
 
-std::string failure_feedback(const Attempt& attempt, std::size_t limit_bytes) {
-  if (!attempt.judgement) return "";
+std::string reasons(const Attempt& attempt, std::size_t limit_bytes) {
   const AttemptJudgement& judged = *attempt.judgement;
   // Parts are cut to what is left after the words around them, never the whole: a cut fence would swallow
   // what follows.
   std::size_t room = std::max<std::size_t>(limit_bytes, 1'000) - 600;
   switch (judged.outcome) {
-    case Outcome::kPassed:
-      return "";
     case Outcome::kNoProgram:
       return fmt::format("No program could be taken from the reply:\n{}",
                          fenced(shorten(clean_text(judged.reason), room)));
@@ -191,6 +195,13 @@ std::string failure_feedback(const Attempt& attempt, std::size_t limit_bytes) {
     default:
       return gate_feedback(judged, "It was rejected.", room);
   }
+}
+
+}  // namespace
+
+std::string failure_feedback(const Attempt& attempt, std::size_t limit_bytes) {
+  if (!attempt.judgement || !attempt.failed()) return "";
+  return reasons(attempt, limit_bytes) + reply_remarks(attempt);
 }
 
 }  // namespace kforge

@@ -108,5 +108,20 @@ TEST(Feedback, SaysWhatTheGateAsks) {
                 HasSubstr(fmt::format("Gate: {}. {}\n", gate.name, gate.asks)));
 }
 
+TEST(Feedback, SaysHowTheProgramWasTakenFromTheReply) {
+  Attempt attempt;
+  set_source(attempt, "int a;\nIt is fast.\n");
+  judged(attempt, Outcome::kCompileError).reason = "kernel.cc:2:1: error: 'It' does not name a type";
+  attempt.generation->remarks = {"the fence of kernel.cc, opened in line 3 of the reply, was never closed"};
+  EXPECT_THAT(failure_feedback(attempt), HasSubstr("- the fence of kernel.cc, opened in line 3"));
+}
+
+TEST(Feedback, ALostRaceIsNoRejection) {
+  Attempt attempt;
+  set_source(attempt, "int a;\n");
+  judged(attempt, Outcome::kSlower);
+  EXPECT_EQ(failure_feedback(attempt), "");
+}
+
 }  // namespace
 }  // namespace kforge

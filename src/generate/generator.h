@@ -52,6 +52,7 @@ inline constexpr std::string_view kPromptBlocks[] = {
     "history",    // the table of changes tried
     "best",       // the best source so far, when it is not the last
     "runner_up",  // a program that looked faster than the best and was not kept
+    "tuning",     // values of its tunables that were tried, with their times
     "feedback",   // what was wrong with the last program (only that it failed is said)
     "advice",     // the analyst's recommendation
     "profile",    // what profilers saw

@@ -6,6 +6,7 @@
 #include "generate/generator.h"
 #include "generate/prompt.h"
 #include "generate/prompt_file.h"
+#include "generate/quote.h"
 #include "generate/reply.h"
 #include "llm/continue_reply.h"
 
@@ -13,23 +14,33 @@ namespace kforge {
 namespace {
 
 constexpr int kMostContinuations = 2, kMostShrinking = 2, kMostRepeats = 1;
+constexpr int kMostAgain = 2;  // a reply without a usable program is asked for once more, and again
+constexpr std::size_t kQuotedReplyBytes = 128 << 10;
 
-// The requests it takes to get one complete reply.
+// What a model can put right when it is told; the advice and the profile it was asked with still stand.
+bool can_be_asked_again(ReplyStatus status) {
+  return status == ReplyStatus::kNoCode || status == ReplyStatus::kElided ||
+         status == ReplyStatus::kEditMismatch || status == ReplyStatus::kUnchanged;
+}
+
+// The requests it takes to get one program.
 class Conversation {
  public:
   Conversation(ModelClient& model, const Plan& plan, const AgentSetting& context, const ReplyWatch& watch)
       : model_(model), plan_(plan), context_(context), watch_(watch) {}
 
   Result<Generation> run() {
-    int shrink = 0, repeats = 0;
+    int shrink = 0, repeats = 0, again = 0;
     for (;;) {
-      KF_TRY(Prompt prompt, make_prompt(plan_, context_, shrink));
-      KF_TRY(ModelReply reply, ask(request_for(prompt)));
+      KF_TRY(ModelRequest request, request_for(shrink));
+      KF_TRY(ModelReply reply, ask(std::move(request)));
       switch (reply.end) {
         case ReplyEnd::kComplete:
-          return finish(reply.text, false);
         case ReplyEnd::kTruncated:
-          return continue_reply(prompt, std::move(reply));
+          take(reply.text, reply.end == ReplyEnd::kTruncated);
+          if (!can_be_asked_again(generation_.status) || ++again > kMostAgain) return std::move(generation_);
+          KF_TRY_VOID(answer_with_problem(reply.text));
+          break;
         case ReplyEnd::kContextOverflow:
           if (++shrink > kMostShrinking)
             return none(ReplyStatus::kTooLong,
@@ -51,10 +62,12 @@ class Conversation {
   }
 
  private:
-  ModelRequest request_for(const Prompt& prompt) const {
+  Result<ModelRequest> request_for(int shrink) const {
+    KF_TRY(Prompt prompt, make_prompt(plan_, context_, shrink));
     ModelRequest request;
-    request.system = prompt.system;
-    request.messages.push_back({Message::From::kUser, prompt.turn, {}});
+    request.system = std::move(prompt.system);
+    request.messages.push_back({Message::From::kUser, std::move(prompt.turn), {}});
+    request.messages.insert(request.messages.end(), exchanged_.begin(), exchanged_.end());
     request.role = "generator";
     request.attempt = plan_.attempt;
     return request;
@@ -62,45 +75,35 @@ class Conversation {
 
   Result<ModelReply> ask(ModelRequest request) {
     request.ordinal = static_cast<int>(generation_.calls.size());
-    KF_TRY(ModelReply reply, model_.ask(request, watch_));
-    generation_.calls.push_back({request.role, request.attempt, request.ordinal, reply.end, reply.detail,
-                                 reply.usage, reply.seconds, reply.model});
-    return reply;
+    return ask_to_the_end(model_, request, watch_, kMostContinuations,
+                          [this](const ModelRequest& asked, const ModelReply& reply) {
+                            generation_.calls.push_back(call_of(asked, reply));
+                          });
   }
 
-  Result<Generation> continue_reply(const Prompt& prompt, ModelReply reply) {
-    KF_TRY(std::string go_on, render_prompt("generate_continue", {}));
-    std::string text = std::move(reply.text);
-    int limit = request_for(prompt).max_output_tokens;
-    for (int i = 0; i < kMostContinuations; ++i) {
-      ModelRequest request = request_for(prompt);
-      if (text.empty()) {
-        request.max_output_tokens = limit *= 2;  // the whole limit went into thinking
-      } else {
-        request.messages.push_back({Message::From::kAssistant, text, {}});
-        request.messages.push_back({Message::From::kUser, go_on, {}});
-      }
-      KF_TRY(ModelReply more, ask(std::move(request)));
-      if (more.end != ReplyEnd::kComplete && more.end != ReplyEnd::kTruncated) break;
-      text = text.empty() ? more.text : join_reply(text, more.text);
-      if (more.end == ReplyEnd::kComplete) return finish(text, false);
-    }
-    return finish(text, true);
+  // The reply, and what is wrong with it, as the next turns of the conversation.
+  Result<void> answer_with_problem(const std::string& reply) {
+    PromptData data;
+    data.texts["problem"] = reason_text(generation_.program.error());
+    KF_TRY(std::string again, render_prompt("generate_again", data));
+    exchanged_.push_back({Message::From::kAssistant, shorten(clean_text(reply), kQuotedReplyBytes), {}});
+    exchanged_.push_back({Message::From::kUser, std::move(again), {}});
+    return {};
   }
 
-  Result<Generation> finish(const std::string& text, bool truncated) {
+  void take(const std::string& text, bool truncated) {
     ReplyRules rules;
     rules.extensions = context_.platform->files;
     if (context_.platform->kind == "native") rules.entries = {"kernel", "kernel_prepared"};
     if (context_.platform->kind == "device") rules.extensions.push_back(".json");
     if (const Attempt* base = base_of(plan_)) rules.base = base->program();
-    for (const Attempt* attempt : plan_.history)
-      if (attempt->program()) rules.known.push_back(attempt->program());
-    if (plan_.last && plan_.last->program()) rules.known.push_back(plan_.last->program());
+    for (const Attempt* attempt : plan_.history) add_known(*attempt, rules);
+    if (plan_.last) add_known(*plan_.last, rules);
     rules.truncated = truncated;
     ParsedReply parsed = parse_reply(text, rules);
     generation_.status = parsed.status;
     generation_.change = parsed.change;
+    generation_.remarks = parsed.remarks;
     if (plan_.advice) generation_.followed_advice = parsed.followed_advice;
     if (!parsed.program) {
       generation_.program = std::unexpected(Failure(parsed.program.error()));
@@ -108,7 +111,13 @@ class Conversation {
       parsed.program->origin = fmt::format("model {} attempt {}", model_.name(), plan_.attempt);
       generation_.program = std::move(*parsed.program);
     }
-    return std::move(generation_);
+  }
+
+  // As it was sent, and as it was judged with its tunables filled in.
+  static void add_known(const Attempt& attempt, ReplyRules& rules) {
+    if (attempt.program()) rules.known.push_back(attempt.program());
+    if (attempt.generation && attempt.generation->program)
+      rules.known.push_back(&*attempt.generation->program);
   }
 
   Result<Generation> none(ReplyStatus status, std::string reason) {
@@ -121,6 +130,7 @@ class Conversation {
   const Plan& plan_;
   const AgentSetting& context_;
   const ReplyWatch& watch_;
+  std::vector<Message> exchanged_;  // after the first turn: replies that were of no use, and why
   Generation generation_;
 };
 

@@ -117,9 +117,50 @@ TEST_F(ModelGeneratorTest, TheSameProgramAgainIsNoProgress) {
       .program = Candidate{
           {{"kernel.cc", "extern \"C\" void kernel(const float* x, float* y) { *y = *x; }\n"}}, "test"}};
   plan_.last = &last;
-  Generation g = run({ScriptedModel::says(kAnswer)});
+  Generation g =
+      run({ScriptedModel::says(kAnswer), ScriptedModel::says(kAnswer), ScriptedModel::says(kAnswer)});
   ASSERT_FALSE(g.program);
   EXPECT_EQ(g.status, ReplyStatus::kUnchanged);
+  EXPECT_EQ(g.calls.size(), 3u) << "asked again, and again, and then given up";
+}
+
+TEST_F(ModelGeneratorTest, AReplyWithoutAProgramIsAskedForAgainWithWhatIsWrong) {
+  plan_.advice = Advice{.change = "unroll by four", .tag = "unroll"};
+  plan_.profile = "- l1_miss_rate: 12";
+  Generation g = run({ScriptedModel::says("I would rather not."), ScriptedModel::says(kAnswer)});
+  ASSERT_TRUE(g.program);
+  ASSERT_EQ(model_->requests.size(), 2u);
+  const std::vector<Message>& messages = model_->requests[1].messages;
+  ASSERT_EQ(messages.size(), 3u);
+  EXPECT_EQ(messages[0].text, model_->requests[0].messages[0].text) << "advice and profile stand";
+  EXPECT_THAT(messages[0].text, HasSubstr("unroll by four"));
+  EXPECT_EQ(messages[1].text, "I would rather not.");
+  EXPECT_THAT(messages[2].text, HasSubstr("no fenced block with a program"));
+  EXPECT_EQ(model_->requests[1].ordinal, 1);
+}
+
+TEST_F(ModelGeneratorTest, EditsThatDoNotMatchAreAskedForAgain) {
+  Attempt last;
+  last.judgement = AttemptJudgement{.outcome = Outcome::kPassed};
+  last.generation =
+      Generation{.program = Candidate{{{"kernel.cc", "extern \"C\" void kernel() { old(); }\n"}}, "test"}};
+  plan_.last = &last;
+  auto edit = [](const std::string& from) {
+    return "CHANGE: e\n````edit path=kernel.cc\n<<<<<<< SEARCH\n" + from +
+           "\n=======\nextern \"C\" void kernel() { fresh(); }\n>>>>>>> REPLACE\n````\n";
+  };
+  Generation g = run({ScriptedModel::says(edit("not there")),
+                      ScriptedModel::says(edit("extern \"C\" void kernel() { old(); }"))});
+  ASSERT_TRUE(g.program);
+  EXPECT_THAT(g.program->files[0].content, HasSubstr("fresh"));
+  EXPECT_THAT(model_->requests[1].messages[2].text, HasSubstr("No edit was applied"));
+}
+
+TEST_F(ModelGeneratorTest, WhatIsNotSaidToBeFollowedIsNotCredited) {
+  plan_.advice = Advice{.change = "unroll", .tag = "unroll"};
+  EXPECT_EQ(run({ScriptedModel::says(kAnswer)}).followed_advice, std::nullopt);
+  EXPECT_EQ(run({ScriptedModel::says("FOLLOWED: yes\n" + kAnswer)}).followed_advice, true);
+  EXPECT_EQ(run({ScriptedModel::says("FOLLOWED: no\n" + kAnswer)}).followed_advice, false);
 }
 
 TEST(TotalUsage, DollarsOnlyWhenEveryPriceIsKnown) {

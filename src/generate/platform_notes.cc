@@ -6,9 +6,10 @@
 namespace kforge {
 namespace {
 
+constexpr std::string_view kOpening = "(machines with ";
+
 // "## AMX (machines with amx)" -> "amx"; "" for a heading that speaks of every machine.
-std::string_view feature_of(std::string_view heading) {
-  constexpr std::string_view kOpening = "(machines with ";
+std::string_view feature_of_heading(std::string_view heading) {
   std::size_t at = heading.rfind(kOpening);
   if (at == std::string_view::npos || !heading.ends_with(')')) return "";
   heading.remove_prefix(at + kOpening.size());
@@ -16,21 +17,34 @@ std::string_view feature_of(std::string_view heading) {
   return heading;
 }
 
+// "- (machines with avx512f) Text" -> "avx512f", and the line becomes "- Text".
+std::string take_feature_of_point(std::string& line) {
+  static constexpr std::string_view kPoint = "- (machines with ";
+  std::size_t end = line.find(") ");
+  if (!line.starts_with(kPoint) || end == std::string::npos) return "";
+  std::string feature = line.substr(kPoint.size(), end - kPoint.size());
+  line.erase(2, end);
+  return feature;
+}
+
 }  // namespace
 
 std::string notes_for(std::string_view notes, const Machine* machine) {
+  auto lacks = [&](std::string_view feature) {
+    return machine && !feature.empty() && !machine->features.contains(std::string(feature));
+  };
   std::string shown;
-  bool skipping = false;
+  bool skipped_section = false, skipped_point = false;
   while (!notes.empty()) {
     std::size_t end = std::min(notes.find('\n'), notes.size() - 1);
-    std::string_view line = notes.substr(0, end + 1);
+    std::string line(notes.substr(0, end + 1));
     notes.remove_prefix(line.size());
-    std::string_view heading = line.ends_with('\n') ? line.substr(0, line.size() - 1) : line;
-    if (heading.starts_with("## ")) {
-      std::string_view feature = feature_of(heading);
-      skipping = machine && !feature.empty() && !machine->features.contains(std::string(feature));
-    }
-    if (!skipping) shown += line;
+    std::string_view heading =
+        line.ends_with('\n') ? std::string_view(line).substr(0, line.size() - 1) : line;
+    if (heading.starts_with("## ")) skipped_section = lacks(feature_of_heading(heading));
+    // A point goes on with lines that are indented.
+    if (!line.starts_with("  ")) skipped_point = lacks(take_feature_of_point(line));
+    if (!skipped_section && !skipped_point) shown += line;
   }
   return shown;
 }

@@ -16,6 +16,7 @@ namespace {
 constexpr long kEditLines = 400;  // programs longer than this may be changed by edits
 constexpr std::size_t kHistoryRows = 40;
 constexpr std::size_t kReferenceBytes = 32 << 10;
+constexpr std::size_t kTuningBytes = 3'000;
 constexpr std::size_t kRunnerUpBytes = 24 << 10;  // half a program teaches nothing: whole or not at all
 
 // Which blocks a prompt has, after --without and after shrinking.
@@ -63,15 +64,39 @@ std::string default_instruction(const Plan& plan, bool advised) {
                      "instead. "
                      "Keep what works."
                    : "Make the program faster by one change: the one you expect most of. Keep what works.";
-  if (!plan.last || plan.last->verified())
-    return "Write the first program: correct first, with a layout of loops that can become fast.";
+  if (!plan.last || plan.last->verified()) return "Write the fastest version you are sure of.";
   return "Repair the last program. Find the cause of what is reported above before you change anything else.";
 }
 
 std::string advice_text(const Advice& advice) {
-  return fmt::format("- bottleneck: {}\n- evidence: {}\n- change: {}\n- expected: {:.3g} times faster\n",
-                     single_line(advice.bottleneck, 300), single_line(advice.evidence, 800),
-                     single_line(advice.change, 1'200), advice.expected_gain);
+  std::string text =
+      fmt::format("- bottleneck: {}\n- evidence: {}\n- change: {}\n- expected: {:.3g} times faster",
+                  single_line(advice.bottleneck, 300), single_line(advice.evidence, 800),
+                  single_line(advice.change, 1'200), advice.expected_gain);
+  if (advice.above_roofline())
+    text += fmt::format(
+        " (more than the {:.3g} times that the roofline leaves to the same work: believe it only if less is "
+        "computed)",
+        *advice.roofline_limit);
+  return text + "\n";
+}
+
+// "`-O2` `-D*`"; patterns with "!" are exceptions.
+std::string flags_text(const std::vector<std::string>& patterns) {
+  std::string allowed, not_allowed;
+  for (const std::string& pattern : patterns)
+    pattern.starts_with('!') ? not_allowed += fmt::format(" `{}`", pattern.substr(1))
+                             : allowed += fmt::format("{}`{}`", allowed.empty() ? "" : " ", pattern);
+  return not_allowed.empty() ? allowed : fmt::format("{}; not{}", allowed, not_allowed);
+}
+
+// "" where there is nothing to choose.
+std::string compilers_text(const std::vector<Compiler>& compilers) {
+  std::string text;
+  if (compilers.size() > 1)
+    for (const Compiler& compiler : compilers)
+      text += fmt::format("{}`{}`", text.empty() ? "" : " ", compiler.name);
+  return text;
 }
 
 PromptData system_data(const AgentSetting& context, const Blocks& block) {
@@ -87,6 +112,8 @@ PromptData system_data(const AgentSetting& context, const Blocks& block) {
   t["tag"] = platform.kind == "native" ? "cpp" : platform.files.front().substr(1);
   for (const char* kind : {"native", "device", "command"}) t[kind] = platform.kind == kind ? "yes" : "";
   t["endings"] = fmt::format("{}", fmt::join(platform.files, " "));
+  t["allowed_flags"] = flags_text(platform.build.allowed_flags);
+  t["compilers"] = compilers_text(platform.build.compilers);
   t["libraries"] = context.allow_libraries ? "yes" : "";
   t["notes"] = block("notes", notes_for(platform.notes, context.machine));
   t["example"] = block("example", example_text(platform));
@@ -119,22 +146,32 @@ PromptData turn_data(const Plan& plan, const AgentSetting& context, const Blocks
   if (has_program(plan.best) && !same && block("best")) {
     t["best"] = program_text(*plan.best->program());
     t["best_number"] = std::to_string(plan.best->number);
-    t["best_result"] = result_text(*plan.best);
+    t["best_result"] = result_text(*plan.best, plan.best);
+  }
+  const Attempt* other = plan.inspiration;
+  if (has_program(other) && other != last && !(other == plan.best && !t["best"].empty())) {
+    t["inspiration"] = program_text(*other->program());
+    t["inspiration_number"] = std::to_string(other->number);
+    t["inspiration_result"] = result_text(*other, plan.best);
   }
   const Attempt* near = plan.pass == Pass::kOptimization && block("runner_up") ? runner_up(plan) : nullptr;
   if (near && bytes_of(*near->program()) <= kRunnerUpBytes) {
     t["runner_up"] = program_text(*near->program());
     t["runner_up_number"] = std::to_string(near->number);
-    t["runner_up_result"] = result_text(*near);
+    t["runner_up_result"] = result_text(*near, plan.best);
     t["runner_up_change"] = single_line(near->change(), 300);
   }
   if (last) {
     t["last_number"] = std::to_string(last->number);
     t["last"] = has_program(last) ? program_text(*last->program()) : "";
-    t["last_result"] = block("feedback") ? result_text(*last)
+    t["last_title"] =
+        fmt::format("{}: attempt {}{}", last->failed() ? "The last program" : "The program to go on from",
+                    last->number, same ? ", the best so far" : "");
+    t["last_result"] = block("feedback") ? result_text(*last, plan.best)
                        : last->judgement ? std::string(name_of(last->judgement->outcome))
                                          : "";
-    t["last_is_best"] = same ? "yes" : "";
+    if (last->judgement && !last->judgement->tuning.empty())
+      t["tuning"] = block("tuning", fenced(shorten(last->judgement->tuning, kTuningBytes)));
     t["feedback"] = block("feedback", failure_feedback(*last, shrink > 0 ? context.feedback_bytes / 2
                                                                          : context.feedback_bytes));
   }
@@ -147,6 +184,7 @@ PromptData turn_data(const Plan& plan, const AgentSetting& context, const Blocks
   }
   t["instruction"] =
       plan.instruction.empty() ? default_instruction(plan, !t["advice"].empty()) : plan.instruction;
+  t["apart"] = plan.apart;
   t["edits"] = longest_file(base_of(plan)) > kEditLines ? "yes" : "";
   const Attempt* base = base_of(plan);
   t["base_file"] = base ? base->program()->files.front().name : "";

@@ -120,15 +120,18 @@ std::string machine_text(const AgentSetting& context) {
   return text;
 }
 
+bool roofline_is_believable(const AgentSetting& context) {
+  return context.roofline_ns > 0 &&
+         (context.baselines.empty() || context.baselines.front().ns > context.roofline_ns);
+}
+
 std::string target_text(const AgentSetting& context) {
   std::string text;
   for (std::size_t i = 0; i < context.baselines.size(); ++i)
     text +=
         fmt::format("- baseline {}: {}{}\n", context.baselines[i].name, time_text(context.baselines[i].ns),
                     i == 0 ? " (the fastest: speedups are against this)" : "");
-  // A library that is faster than the bound shows that the peaks were measured on a busy machine.
-  bool believable = context.baselines.empty() || context.baselines.front().ns > context.roofline_ns;
-  if (context.roofline_ns > 0 && believable)
+  if (roofline_is_believable(context))
     text += fmt::format(
         "- roofline: {} (bound by {}): about the least time the work can take with the peaks measured "
         "above\n",

@@ -11,11 +11,14 @@ std::string tensor_table(const BoundTask& task);  // one Markdown row per argume
 std::string work_text(const BoundTask& task);  // flops, bytes, intensity; by operator when there are several
 std::string policy_text(const AgentSetting& context);
 std::string machine_text(const AgentSetting& context);
-// The platform's notes without the sections of other machines: a heading that ends in "(machines with X)" is
-// shown where X is among the features tried.
+// The platform's notes without what concerns other machines: a section whose heading ends in "(machines with
+// X)", and a point that begins so, are shown where X is among the features tried.
 std::string notes_for(std::string_view notes, const Machine* machine);
 // "epsilon = 1e-05 (LayerNormalization); ..." for the attributes that the graph leaves to ONNX.
 std::string defaults_text(const Graph& graph);
+// Whether there is a roofline to go by: a library that is faster than the bound shows that the peaks were
+// measured on a busy machine.
+bool roofline_is_believable(const AgentSetting& context);
 std::string target_text(const AgentSetting& context);
 std::string operator_text(const AgentSetting& context);
 // The files of the platform's example, each between fences; "" when there is none.

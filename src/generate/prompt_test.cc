@@ -154,6 +154,7 @@ TEST_F(PromptTest, EveryBlockCanBeSwitchedOff) {
   last_.number = 2;
   plan_.history = {&best_, &near, &last_};
   plan_.pass = Pass::kOptimization;
+  last_.judgement->tuning = "BM=64   1.2 ms\n";
   const std::pair<std::string, std::string> marks[] = {{"notes", "Vectors are eight wide."},
                                                        {"example", "// an example"},
                                                        {"machine", "Toy CPU"},
@@ -162,6 +163,7 @@ TEST_F(PromptTest, EveryBlockCanBeSwitchedOff) {
                                                        {"history", "plain loops / three passes"},
                                                        {"best", "// plain\n"},
                                                        {"runner_up", "// nearly\n"},
+                                                       {"tuning", "BM=64 "},
                                                        {"feedback", "was not declared"},
                                                        {"advice", "replace expf by a polynomial"},
                                                        {"profile", "vector_width_bits"},
@@ -215,7 +217,9 @@ TEST_F(PromptTest, TheHistorySaysWhyAnAttemptWasNotKept) {
   EXPECT_THAT(make().turn, HasSubstr("[0.4, 0.9], not kept: slower"));
   set_gain(last_, 1.5, 1.2, 1.9);
   last_.decision->accepted = true;
-  EXPECT_THAT(make().turn, HasSubstr("[1.2, 1.9], kept as best"));
+  EXPECT_THAT(make().turn, HasSubstr("[1.2, 1.9], kept as the best until a later one beat it"));
+  plan_.best = &last_;
+  EXPECT_THAT(make().turn, HasSubstr("[1.2, 1.9], the best so far"));
   EXPECT_THAT(make().turn, HasSubstr("not the times"));
 }
 
@@ -264,6 +268,31 @@ TEST_F(PromptTest, NotesOfOtherMachinesAreLeftOut) {
   EXPECT_THAT(make().system, HasSubstr("tiles"));
 }
 
+TEST_F(PromptTest, AllowedFlagsAndCompilersAreListed) {
+  platform_.build.allowed_flags = {"-O2", "-D*", "!-Dx"};
+  platform_.build.compilers = {{"g++", {}, {}}, {"clang++-19", {}, {}}};
+  EXPECT_THAT(make().system, HasSubstr("of these (`*` stands for anything): `-O2` `-D*`; not `-Dx`;"));
+  EXPECT_THAT(make().system, HasSubstr("of `g++` `clang++-19`, where it is installed"));
+}
+
+TEST_F(PromptTest, ThePromiseAboveTheRooflineIsMarked) {
+  plan_.advice->roofline_limit = 1.4;
+  EXPECT_THAT(make().turn,
+              HasSubstr("expected: 2.5 times faster (more than the 1.4 times that the roofline"));
+}
+
+TEST_F(PromptTest, AnInspirationIsNotCalledTheBest) {
+  Attempt other = near_miss(7);
+  plan_.inspiration = &other;
+  EXPECT_THAT(make().turn, HasSubstr("# Another program whose ideas may be taken: attempt 7"));
+  EXPECT_THAT(make().turn, HasSubstr("# The best program so far: attempt 0"));
+}
+
+TEST_F(PromptTest, PointsOfOtherMachinesAreLeftOut) {
+  platform_.notes = "- (machines with avx2) Eight.\n- (machines with sve) Any\n  length.\n- All.\n";
+  EXPECT_THAT(make().system, HasSubstr("- Eight.\n- All."));
+}
+
 TEST_F(PromptTest, NoRunsOfEmptyLines) {
   plan_ = Plan{};
   plan_.attempt = 1;
@@ -296,7 +325,7 @@ TEST_F(PromptTest, FirstTurnHasNothingToLookBackTo) {
   ASSERT_TRUE(prompt);
   EXPECT_THAT(prompt->turn, Not(HasSubstr("# The last program")));
   EXPECT_THAT(prompt->turn, Not(HasSubstr("What was tried")));
-  EXPECT_THAT(prompt->turn, HasSubstr("Write the first program"));
+  EXPECT_THAT(prompt->turn, HasSubstr("Write the fastest version you are sure of"));
 }
 
 TEST_F(PromptTest, EditsAreOfferedForLongProgramsOnly) {

@@ -27,32 +27,40 @@ std::string_view after_thinking(std::string_view text) {
   return end == std::string_view::npos ? text : text.substr(end + kEnd.size());
 }
 
-// "CHANGE: ..." with whatever emphasis stands around it; else the first line of prose.
-std::string stated_change(std::string_view prose) {
-  std::string first;
-  prose = prose.substr(0, 20'000);
-  while (!prose.empty()) {
-    std::size_t end = std::min(prose.find('\n'), prose.size());
-    std::string_view line = prose.substr(0, end);
-    prose.remove_prefix(std::min(end + 1, prose.size()));
-    line.remove_prefix(std::min(line.find_first_not_of(" \t*#_>-"), line.size()));
-    if (line.empty()) continue;
-    if (line.starts_with("CHANGE:") || line.starts_with("Change:")) {
-      line.remove_prefix(7);
-      line.remove_prefix(std::min(line.find_first_not_of(" \t*_"), line.size()));
-      return single_line(line);
-    }
-    if (first.empty()) first = single_line(line);
+// What stands behind "LABEL:" on a line of the prose, with whatever emphasis around it. "" when no line has
+// it.
+std::string labelled(std::string_view prose, std::string_view label) {
+  constexpr std::string_view kEmphasis = " \t*#_>-`";
+  for (std::string_view line : lines_of(prose.substr(0, 20'000))) {
+    line.remove_prefix(std::min(line.find_first_not_of(kEmphasis), line.size()));
+    if (line.size() <= label.size() || lower_case(line.substr(0, label.size())) != lower_case(label))
+      continue;
+    line.remove_prefix(label.size());
+    line.remove_prefix(std::min(line.find_first_not_of(kEmphasis), line.size()));
+    if (!line.starts_with(':')) continue;
+    line.remove_prefix(1);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t*_"), line.size()));
+    return single_line(line);
   }
-  return first;
+  return "";
 }
 
-// The line with which a model says that it did something else than was recommended.
-bool says_advice_not_followed(std::string_view prose) {
-  prose = prose.substr(0, 20'000);
-  for (std::string_view words : {"ADVICE: not followed", "Advice: not followed", "ADVICE:** not followed"})
-    if (prose.find(words) != prose.npos) return true;
-  return false;
+// The line "CHANGE: ...", else the first line of prose.
+std::string stated_change(std::string_view prose) {
+  if (std::string stated = labelled(prose, "CHANGE"); !stated.empty()) return stated;
+  for (std::string_view line : lines_of(prose.substr(0, 20'000))) {
+    line.remove_prefix(std::min(line.find_first_not_of(" \t*#_>-"), line.size()));
+    if (!line.empty() && labelled(line, "FOLLOWED").empty()) return single_line(line);
+  }
+  return "";
+}
+
+// "FOLLOWED: yes" or "no". Nothing: the reply does not say.
+std::optional<bool> stated_followed(std::string_view prose) {
+  std::string answer = lower_case(labelled(prose, "FOLLOWED"));
+  if (answer.starts_with("yes")) return true;
+  if (answer.starts_with("no")) return false;
+  return std::nullopt;
 }
 
 // Programs equal but for blanks are the same attempt.
@@ -103,7 +111,7 @@ class Reader {
     reply_.change = stated_change(scan_.prose);
     take();
     if (reply_.status == ReplyStatus::kOk && !reply_.remarks.empty()) reply_.status = ReplyStatus::kRepaired;
-    reply_.followed_advice = !says_advice_not_followed(scan_.prose);
+    reply_.followed_advice = stated_followed(scan_.prose);
     return std::move(reply_);
   }
 
@@ -195,7 +203,24 @@ class Reader {
       files_[main_] = (unnamed_ ? unnamed_ : fallback_)->block;
     if (drafts_) reply_.remarks.push_back("several versions of a file: the last complete one was taken");
     for (const auto& [name, block] : files_)
-      if (!block.closed) reply_.remarks.push_back(fmt::format("the block of {} was not closed", name));
+      if (!block.closed)
+        reply_.remarks.push_back(
+            fmt::format("the fence of {}, opened in line {} of the reply, was never closed: what follows it "
+                        "was taken as part of the file",
+                        name, fence_line(block)));
+  }
+
+  // Of the opening fence, counted in what was answered.
+  long fence_line(const ReplyBlock& block) const {
+    return std::count(text_.data(), block.content.data(), '\n');
+  }
+
+  std::string unclosed_fence() const {
+    for (const ReplyBlock& block : scan_.blocks)
+      if (!block.closed)
+        return fmt::format(" The fence opened in line {} (`{}`) was never closed.", fence_line(block),
+                           single_line(block.info, 60));
+    return "";
   }
 
   bool take_bare_code() {
@@ -213,9 +238,10 @@ class Reader {
   std::string no_code_reason() const {
     if (scan_.blocks.empty()) return fmt::format("The reply has no fenced block with a program. {}", kForm);
     if (rules_.entries.empty())
-      return fmt::format("No fenced block of the reply is a source file of this platform. {}", kForm);
-    return fmt::format("No fenced block of the reply defines the function {}. {}", rules_.entries.front(),
-                       kForm);
+      return fmt::format("No fenced block of the reply is a source file of this platform.{} {}",
+                         unclosed_fence(), kForm);
+    return fmt::format("No fenced block of the reply defines the function {}.{} {}", rules_.entries.front(),
+                       unclosed_fence(), kForm);
   }
 
   const SourceFile* base_file(std::string_view name) const {

@@ -3,6 +3,7 @@
 // it is clear what they meant; where it is not, the message says what was wrong.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,9 +25,9 @@ struct ReplyRules {
 struct ParsedReply {
   std::expected<Candidate, NoProgram> program = std::unexpected(NoProgram{});
   ReplyStatus status = ReplyStatus::kOk;
-  std::string change;                // the line "CHANGE: ..." of the reply, else its first sentence
-  bool followed_advice = true;       // false: the line "ADVICE: not followed" stands in the reply
-  std::vector<std::string> remarks;  // what was forgiven
+  std::string change;                   // the line "CHANGE: ..." of the reply, else its first sentence
+  std::optional<bool> followed_advice;  // the line "FOLLOWED: yes" or "no"; nothing: it does not say
+  std::vector<std::string> remarks;     // what was forgiven
 };
 
 inline constexpr std::size_t kMostReplyBytes = 16 << 20;

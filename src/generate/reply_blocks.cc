@@ -65,6 +65,19 @@ Ending find_end(std::string_view text, std::size_t begin, const Fence& fence, bo
   return {text.size(), text.size(), false};
 }
 
+// A block opened by four backticks and closed by three, as happens: shorter fences inside come in pairs, so
+// one that is left over was meant to close it.
+std::string_view up_to_shorter_fence(std::string_view content, const Fence& opening) {
+  std::size_t count = 0, last = content.size();
+  for (std::size_t at = 0; at < content.size();) {
+    Line line = line_at(content, at);
+    Fence found = fence_of(line.text);
+    if (found.character == opening.character && found.length < opening.length) ++count, last = line.begin;
+    at = line.next;
+  }
+  return count % 2 == 1 ? content.substr(0, last) : content;
+}
+
 bool is_markdown(std::string_view info) {
   return info == "markdown" || info == "md" || info.starts_with("markdown ") || info.starts_with("md ");
 }
@@ -97,6 +110,7 @@ class Scanner {
         ending = find_end(text, line.next, fence, false);
       }
       std::string_view content = text.substr(line.next, ending.content_end - line.next);
+      if (!ending.closed) content = up_to_shorter_fence(content, fence);
       if (depth == 0 && is_markdown(fence.info))
         scan(content, depth + 1);
       else

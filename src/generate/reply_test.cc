@@ -385,11 +385,37 @@ TEST(Quote, Shorten) {
   EXPECT_EQ(single_line(std::string(300, 'x'), 10), "xxxxxxx...");
 }
 
-TEST(ReplyAdvice, IsTakenAsFollowedUnlessTheModelSaysOtherwise) {
-  EXPECT_TRUE(parse_reply("CHANGE: a\n" + block("cpp path=kernel.cc", kProgram), rules()).followed_advice);
-  EXPECT_FALSE(
-      parse_reply("CHANGE: a\nADVICE: not followed\n" + block("cpp path=kernel.cc", kProgram), rules())
-          .followed_advice);
+TEST(ReplyAdvice, IsFollowedOnlyWhereTheModelSaysSo) {
+  auto followed = [](const std::string& line) {
+    return parse_reply("CHANGE: a\n" + line + block("cpp path=kernel.cc", kProgram), rules()).followed_advice;
+  };
+  EXPECT_EQ(followed("FOLLOWED: yes\n"), true);
+  EXPECT_EQ(followed("**Followed:** Yes, but only for the inner loop\n"), true);
+  EXPECT_EQ(followed("FOLLOWED: no, it has that already\n"), false);
+  EXPECT_EQ(followed(""), std::nullopt) << "silence is no consent";
+  EXPECT_EQ(followed("FOLLOWED: yes|no\n"), true);
+  EXPECT_EQ(parse_reply("FOLLOWED: no\nUnroll.\n" + block("cpp path=kernel.cc", kProgram), rules()).change,
+            "Unroll.");
+}
+
+TEST(Reply, AFenceClosedByAShorterOneEndsThere) {
+  ParsedReply reply = parse_reply(
+      "CHANGE: x\n````cpp path=kernel.cc\n" + kProgram + "```\n\nThis should be faster.\n", rules());
+  ASSERT_TRUE(reply.program);
+  EXPECT_EQ(reply.program->files[0].content, kProgram);
+  EXPECT_EQ(reply.status, ReplyStatus::kRepaired);
+}
+
+TEST(Reply, AnUnclosedFenceIsNamed) {
+  ParsedReply taken =
+      parse_reply("CHANGE: x\n\n````cpp path=kernel.cc\n" + kProgram + "It is fast.\n", rules());
+  ASSERT_TRUE(taken.program);
+  ASSERT_EQ(taken.remarks.size(), 1u);
+  EXPECT_THAT(taken.remarks[0], HasSubstr("kernel.cc, opened in line 3 of the reply, was never closed"));
+  ParsedReply none = parse_reply("CHANGE: x\n````cpp path=other.h\nint a;\n", rules());
+  ASSERT_FALSE(none.program);
+  EXPECT_THAT(none.program.error().reason,
+              HasSubstr("The fence opened in line 2 (`cpp path=other.h`) was never closed"));
 }
 
 }  // namespace

@@ -8,8 +8,9 @@
 
 namespace kforge {
 
-// "correct, 812 us, 1.31x the fastest baseline [...], kept as best" or "compile_error: first line".
-std::string result_text(const Attempt& attempt);
+// "correct, 812 us, 1.31x the fastest baseline [...], the best so far" or "compile_error: first line".
+// `best`: of the run at present.
+std::string result_text(const Attempt& attempt, const Attempt* best = nullptr);
 
 // One line per attempt. Of more than `most_rows` the oldest are left out, but never one that was kept, nor
 // those that came nearest to it.

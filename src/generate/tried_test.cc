@@ -118,5 +118,39 @@ TEST_F(TriedTest, APromiseIsShownOnlyWhereItWasFollowed) {
   EXPECT_THAT(table, Not(HasSubstr("7.5x")));
 }
 
+TEST_F(TriedTest, WhatBeatsItsParentButNotTheBestIsCalledThat) {
+  Attempt a;
+  a.number = 5;
+  a.proposal.parent = a.proposal.rival = 3;
+  judged(a, Outcome::kPassed);
+  a.judgement->over_rival = Speedup{1.3, 1.2, 1.4, "attempt 3"};
+  a.judgement->over_best = Speedup{0.9, 0.8, 1.02, "attempt 4"};
+  a.decision->better = true;
+  std::string text = result_text(a);
+  EXPECT_THAT(text, HasSubstr("1.3x its parent [1.2, 1.4]"));
+  EXPECT_THAT(text, HasSubstr("0.9x attempt 4, the best then, [0.8, 1.02]"));
+  EXPECT_THAT(text, HasSubstr("faster than what it was made from, but not than the best"));
+}
+
+TEST_F(TriedTest, TheBaselinesTimeIsFromTheSameRounds) {
+  Attempt a;
+  judged(a, Outcome::kPassed).time_ns = 8e5;
+  a.judgement->speedup = Speedup{1.31, 1.2, 1.4, "onednn"};
+  EXPECT_THAT(result_text(a), HasSubstr("800 us, 1.31x the fastest baseline [1.2, 1.4]"));
+  a.judgement->baseline_ns = 1.06e6;
+  EXPECT_THAT(result_text(a), HasSubstr("800 us (onednn 1060 us in the same rounds), 1.31x that [1.2, 1.4]"));
+}
+
+TEST_F(TriedTest, OnlyOneIsTheBestSoFar) {
+  Attempt first, second;
+  first.number = 1, second.number = 2;
+  for (Attempt* attempt : {&first, &second}) {
+    judged(*attempt, Outcome::kPassed);
+    attempt->decision->accepted = true;
+  }
+  EXPECT_THAT(result_text(first, &second), Not(HasSubstr("the best so far")));
+  EXPECT_THAT(result_text(second, &second), HasSubstr("the best so far"));
+}
+
 }  // namespace
 }  // namespace kforge

@@ -58,9 +58,15 @@ std::string join_reply(const std::string& first, const std::string& second) {
 }
 
 Result<ModelReply> ask_to_the_end(ModelClient& model, const ModelRequest& request, const ReplyWatch& watch,
-                                  int continuations) {
-  KF_TRY(ModelReply whole, model.ask(request, watch));
+                                  int continuations, const CallListener& on_call) {
   ModelRequest next = request;
+  auto ask = [&]() -> Result<ModelReply> {
+    KF_TRY(ModelReply reply, model.ask(next, watch));
+    if (on_call) on_call(next, reply);
+    ++next.ordinal;
+    return reply;
+  };
+  KF_TRY(ModelReply whole, ask());
   for (int i = 0; i < continuations && whole.end == ReplyEnd::kTruncated; ++i) {
     bool said = whole.text.find_first_not_of(" \t\r\n") != std::string::npos;
     next.messages = request.messages;
@@ -71,19 +77,20 @@ Result<ModelReply> ask_to_the_end(ModelClient& model, const ModelRequest& reques
     } else {
       next.max_output_tokens = std::min(next.max_output_tokens, 1 << 20) * 2;
     }
-    KF_TRY(ModelReply more, model.ask(next, watch));
+    KF_TRY(ModelReply more, ask());
     add_usage(more.usage, whole.usage);
     more.seconds += whole.seconds;
     more.tries += whole.tries;
     more.drifted = more.drifted || whole.drifted;
     // No more came: what is there stays the truncated reply it was.
-    bool nothing = more.text.empty() && more.end != ReplyEnd::kCancelled && said;
-    more.text = said ? join_reply(whole.text, more.text) : more.text;
+    bool went_on = more.end == ReplyEnd::kComplete || more.end == ReplyEnd::kTruncated;
+    bool nothing = said && more.end != ReplyEnd::kCancelled && (!went_on || more.text.empty());
     if (nothing) {
+      more.text = whole.text;
       more.end = ReplyEnd::kTruncated;
-      whole = std::move(more);
-      break;
+      return more;
     }
+    more.text = said ? join_reply(whole.text, more.text) : more.text;
     whole = std::move(more);
   }
   return whole;

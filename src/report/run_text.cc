@@ -32,10 +32,21 @@ std::string cost_text(const CostReport& cost) {
 // What a reader wants to know of a result that is not "passed".
 std::string outcome_text(const Attempt& a) {
   if (!a.judgement) return "pending";
-  if (a.verified()) return a.accepted() ? "best so far" : "no gain";
+  if (a.verified()) return a.accepted() ? "best so far" : a.better() ? "beats its parent only" : "no gain";
   std::string text(name_of(a.judgement->outcome));
   std::ranges::replace(text, '_', ' ');
   return a.judgement->gate ? fmt::format("{} ({})", text, name_of(*a.judgement->gate)) : text;
+}
+
+// What was asked of it and how it failed, every line of it.
+std::vector<std::string> failure_lines(const Attempt& attempt) {
+  std::vector<std::string> lines;
+  if (!attempt.failed()) return lines;
+  for (std::string_view line : lines_of(attempt.judgement->reason)) lines.push_back(printable(line));
+  if (attempt.generation)
+    for (const std::string& remark : attempt.generation->remarks)
+      lines.push_back("(" + printable(remark) + ")");
+  return lines;
 }
 
 std::string dims_text(const std::map<std::string, std::int64_t>& dims) {
@@ -141,6 +152,9 @@ std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
     for (const Attempt& attempt : r.attempts) {
       text += attempt_line(attempt, paint, static_cast<std::size_t>(style.width)) + "\n";
       if (!style.explain) continue;
+      for (const std::string& line : failure_lines(attempt))
+        for (const std::string& part : wrap(line, static_cast<std::size_t>(style.width) - 8))
+          text += "        " + part + "\n";
       if (attempt.advice)
         text += paint.faint(fmt::format(
             "        {}: {} ({}){}\n", printable(attempt.advice->by), first_line(attempt.advice->change),
@@ -238,6 +252,26 @@ std::string speedup_curve(const RunReport& r) {
   return text + "```\n";
 }
 
+// The reason of every failed attempt as it was given to its author.
+std::string failed_attempts(const RunReport& r) {
+  std::string text;
+  for (const Attempt& attempt : r.attempts) {
+    std::vector<std::string> lines = failure_lines(attempt);
+    if (lines.empty()) continue;
+    std::size_t longest = 2;  // of runs of backticks inside: the fence is longer
+    for (const std::string& line : lines)
+      for (std::size_t at = line.find('`'); at != line.npos; at = line.find('`', at)) {
+        std::size_t end = std::min(line.find_first_not_of('`', at), line.size());
+        longest = std::max(longest, end - at);
+        at = end;
+      }
+    std::string fence(longest + 1, '`');
+    text += fmt::format("\n{}: {}\n\n{}\n{}\n{}\n", attempt.number, outcome_text(attempt), fence,
+                        fmt::join(lines, "\n"), fence);
+  }
+  return text.empty() ? "" : "\n## Why attempts failed\n" + text;
+}
+
 }  // namespace
 
 std::string to_markdown(const RunReport& r) {
@@ -283,7 +317,10 @@ std::string to_markdown(const RunReport& r) {
     const AttemptJudgement& found = a.judgement ? *a.judgement : kNotJudged;
     std::string advice;
     if (a.followed_advice())
-      advice = fmt::format("{}: {:.2f}x, {}", markdown_cell(a.advice->tag), a.advice->expected_gain,
+      advice = fmt::format("{}: {:.2f}x{}, {}", markdown_cell(a.advice->tag), a.advice->expected_gain,
+                           a.advice->above_roofline()
+                               ? fmt::format(" (the roofline left {:.2f}x)", *a.advice->roofline_limit)
+                               : "",
                            a.gain() ? fmt::format("{:.2f}x", a.gain()->value) : "nothing");
     else if (a.advice)
       advice = fmt::format("{}: not followed", markdown_cell(a.advice->tag));
@@ -295,6 +332,7 @@ std::string to_markdown(const RunReport& r) {
                                             : "",
                         found.over_rival ? fmt::format("{:.2f}x", found.over_rival->value) : "", advice);
   }
+  text += failed_attempts(r);
   if (!modelled) text += speedup_curve(r);
   if (std::string usage = usage_of_kernel(r, r.folder); !usage.empty())
     text += "\n## Using the kernel\n\nIn this folder:\n\n```\n" + usage + "```\n";

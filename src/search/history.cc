@@ -1,6 +1,7 @@
 #include "search/history.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace kforge {
 
@@ -40,6 +41,13 @@ int History::failures_in_a_row(const Attempt& attempt) const {
 int History::children(int number) const {
   return static_cast<int>(
       std::ranges::count(attempts, number, [](const Attempt& attempt) { return attempt.proposal.parent; }));
+}
+
+History History::up_to(std::optional<int> number) const {
+  History earlier;
+  std::ranges::copy_if(attempts, std::back_inserter(earlier.attempts),
+                       [&](const Attempt& attempt) { return !number || attempt.number <= *number; });
+  return earlier;
 }
 
 }  // namespace kforge

@@ -2,6 +2,7 @@
 // functions of this, so that a resumed run decides as the killed one would have.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "generate/attempt.h"
@@ -17,6 +18,8 @@ struct History {
   // How many failed attempts in a row, each repairing the one before, end at this one.
   int failures_in_a_row(const Attempt& attempt) const;
   int children(int number) const;
+  // As it was when no later attempt than this was judged; nothing: as it is.
+  History up_to(std::optional<int> number) const;
 };
 
 // Whether something may be made from it: it is verified, or it ran and only lost a race.

@@ -70,6 +70,14 @@ Proposal improvement_of(const Attempt& attempt) {
   return next;
 }
 
+void number_siblings(std::vector<Proposal>& proposals) {
+  for (Proposal& one : proposals) {
+    auto same = [&](const Proposal& other) { return other.pass == one.pass && other.parent == one.parent; };
+    one.siblings = static_cast<int>(std::ranges::count_if(proposals, same));
+    one.sibling = static_cast<int>(std::count_if(proposals.data(), &one, same));
+  }
+}
+
 std::uint64_t chance(const StrategySettings& settings, const History& history, std::uint64_t salt) {
   // splitmix64 over everything it depends on.
   std::uint64_t x = settings.seed + 0x9e3779b97f4a7c15ull * (history.attempts.size() + 1) +

@@ -48,6 +48,8 @@ Proposal next_in_lane(const History& history, int lane, int repairs);
 Proposal repair_of(const History& history, const Attempt& failed);
 // Goes on from an attempt that can_grow().
 Proposal improvement_of(const Attempt& attempt);
+// Marks those that go on from the same place in the same way, so that each is asked for something else.
+void number_siblings(std::vector<Proposal>& proposals);
 // Numbers that depend on the seed and on how many attempts were made: the same again after a resume.
 std::uint64_t chance(const StrategySettings& settings, const History& history, std::uint64_t salt);
 

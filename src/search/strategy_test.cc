@@ -1,5 +1,6 @@
 #include "search/strategy.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -253,6 +254,61 @@ TEST(PlanOf, ShowsTheParentTheBestAndEverything) {
   EXPECT_EQ(plan.best->number, 1);
   EXPECT_EQ(plan.history.size(), 2u);
   EXPECT_FALSE(plan.instruction.empty());
+}
+
+// What the agents would be asked, but for the number of the attempt.
+std::set<std::string> asked(const ScriptedRun& run, std::vector<Proposal> proposals) {
+  number_siblings(proposals);
+  std::set<std::string> all;
+  for (const Proposal& p : proposals) {
+    Plan plan = plan_of(run.history(), p, 0);
+    all.insert(fmt::format("{} from {}: {} {}", name_of(plan.pass), p.parent, plan.instruction, plan.apart));
+  }
+  return all;
+}
+
+TEST(EveryStrategy, NoTwoOfABatchAreAskedTheSame) {
+  for (const StrategyEntry& entry : all_strategies()) {
+    ScriptedRun run(entry.name, {.width = 7, .repairs = 1, .seed = 5});
+    for (const char* outcomes : {"f", "fb", "b", "vb", "f", "v"}) {
+      auto proposals = run.propose();
+      EXPECT_EQ(asked(run, proposals).size(), proposals.size()) << entry.name << " before " << outcomes;
+      run.step(outcomes);
+    }
+  }
+}
+
+TEST(PlanOf, TheBestIsThatOfTheRunInEveryLane) {
+  ScriptedRun run("best-of", {.width = 2});
+  run.step("b");
+  run.add({.pass = Pass::kOptimization, .parent = 1, .rival = 1, .lane = 0}, 'b', 3);
+  for (const Proposal& p : run.propose()) {
+    Plan plan = plan_of(run.history(), p, 9);
+    ASSERT_TRUE(plan.best);
+    EXPECT_EQ(plan.best->number, 3);
+  }
+}
+
+TEST(PlanOf, AnInspirationIsAPlaceOfItsOwn) {
+  ScriptedRun run("chain");
+  run.step("b");
+  run.step("b");
+  Plan plan = plan_of(run.history(), {.pass = Pass::kOptimization, .parent = 2, .inspiration = 1}, 3);
+  ASSERT_TRUE(plan.inspiration && plan.best);
+  EXPECT_EQ(plan.inspiration->number, 1);
+  EXPECT_EQ(plan.best->number, 2);
+  EXPECT_NE(plan.instruction.find("take what is good in attempt 1"), std::string::npos);
+}
+
+TEST(History, AsItWasWhenAnAttemptWasPlanned) {
+  ScriptedRun run("chain");
+  run.step("b");
+  run.step("b");
+  run.step("f");
+  EXPECT_EQ(run.history().up_to(2).attempts.size(), 2u);
+  EXPECT_EQ(run.history().up_to(2).best()->number, 2);
+  EXPECT_EQ(run.history().up_to(-1).attempts.size(), 0u);
+  EXPECT_EQ(run.history().up_to(std::nullopt).attempts.size(), 3u);
 }
 
 TEST(FindStrategy, NamesWhatThereIs) {

@@ -12,6 +12,9 @@ void fields(auto&& field, Like<Proposal> auto& p) {
   field("inspiration", p.inspiration);
   field("lane", p.lane);
   field("generator", p.generator);
+  field.added("sibling", p.sibling);
+  field.added("siblings", p.siblings);
+  field("known", p.known);
 }
 
 struct StoredGeneration {
@@ -25,6 +28,7 @@ void fields(auto&& field, Like<StoredGeneration> auto& s) {
   field("generator", g.generator);
   field("no_program", s.no_program);
   field("followed_advice", g.followed_advice);
+  field("remarks", g.remarks);
   field("schedule", g.schedule);
   field("rationale", g.rationale);
   field("seconds", g.seconds);
@@ -43,6 +47,7 @@ void fields(auto&& field, Like<StoredJudgement> auto& s) {
   field("time_ns", j.time_ns);
   field("modelled_ns", j.modelled_ns);
   field("speedup", j.speedup);
+  field("baseline_ns", j.baseline_ns);
   field("over_rival", j.over_rival);
   field("over_best", j.over_best);
   field("max_rel_error", j.max_rel_error);

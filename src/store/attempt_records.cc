@@ -155,13 +155,22 @@ Result<std::optional<Profile>> RunRecords::profile(std::string_view run, int att
 }
 
 Result<void> RunRecords::save_setting(std::string_view run, const MeasuredSetting& setting) {
-  return save_document(run, kSetting, setting_document(setting));
+  std::string reference;
+  if (setting.reference) {
+    Lock lock(mutex_);
+    reference = setting.reference->content_hash();
+    KF_TRY_VOID(save_program(*setting.reference));
+  }
+  return save_document(run, kSetting, setting_document(setting, reference));
 }
 
 Result<std::optional<MeasuredSetting>> RunRecords::setting(std::string_view run) {
   KF_TRY(auto found, document(run, kSetting));
   if (!found) return std::nullopt;
-  KF_TRY(MeasuredSetting setting, setting_from_document(*found));
+  std::string reference;
+  KF_TRY(MeasuredSetting setting, setting_from_document(*found, reference));
+  Lock lock(mutex_);
+  KF_TRY(setting.reference, load_program(reference));
   return setting;
 }
 

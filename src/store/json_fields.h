@@ -35,6 +35,8 @@ void fields(auto&& field, Like<Advice> auto& a) {
   field("confidence", a.confidence);
   field("tag", a.tag);
   field("by", a.by);
+  field("roofline_limit", a.roofline_limit);
+  field("fallback", a.fallback);
 }
 
 // Enums by their names.
@@ -60,6 +62,11 @@ class FieldWriter {
   void operator()(const char* key, const T& value) {
     json_[key] = json_of(value);
   }
+  // A field that older records lack: they read as its default.
+  template <class T>
+  void added(const char* key, const T& value) {
+    (*this)(key, value);
+  }
   JsonReader::Json take() { return std::move(json_); }
 
  private:
@@ -72,10 +79,19 @@ template <class T>
 inline constexpr bool is_optional<std::optional<T>> = true;
 
 template <class T>
+inline constexpr bool is_list = false;
+template <class T>
+inline constexpr bool is_list<std::vector<T>> = !std::same_as<T, std::string>;
+
+template <class T>
 JsonReader::Json json_of(const T& value) {
   using Json = JsonReader::Json;
   if constexpr (is_optional<T>) {
     return value ? json_of(*value) : Json(nullptr);
+  } else if constexpr (is_list<T>) {
+    Json list = Json::array();
+    for (const auto& element : value) list.push_back(json_of(element));
+    return list;
   } else if constexpr (std::is_enum_v<T>) {
     return Json(name_of(value));
   } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string> ||
@@ -107,6 +123,8 @@ class FieldReader {
       value = reader_.get<T>(key);
     } else if constexpr (std::same_as<T, std::vector<std::string>>) {
       value = reader_.texts(key);
+    } else if constexpr (is_list<T>) {
+      reader_.each(key, [&](const JsonReader& inner) { fields(FieldReader(inner), value.emplace_back()); });
     } else {
       auto found = reader_.optional(key, [&](const JsonReader& inner) {
         fields(FieldReader(inner), value);
@@ -114,6 +132,11 @@ class FieldReader {
       });
       if (!found) reader_.complain(key, "an object");
     }
+  }
+
+  template <class T>
+  void added(const char* key, T& value) const {
+    if (reader_.has(key)) (*this)(key, value);
   }
 
  private:

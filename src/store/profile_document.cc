@@ -3,6 +3,23 @@
 #include "store/json_fields.h"
 
 namespace kforge {
+
+void fields(auto&& field, Like<Bandwidth> auto& b) {
+  field("level", b.level);
+  field("bytes", b.bytes);
+  field("read_gb_s", b.read_gb_s);
+  field("copy_gb_s", b.copy_gb_s);
+}
+
+void fields(auto&& field, Like<Peaks> auto& p) {
+  field("fp32_gflops", p.fp32_gflops);
+  field("fp64_gflops", p.fp64_gflops);
+  field("amx_bf16_gflops", p.amx_bf16_gflops);
+  field("bandwidths", p.bandwidths);
+  field("measured_at", p.measured_at);
+  field("threads", p.threads);
+}
+
 namespace {
 
 using Json = JsonReader::Json;
@@ -61,18 +78,31 @@ Result<Profile> profile_from_document(std::string_view document) {
   }
 }
 
-std::string setting_document(const MeasuredSetting& setting) {
+std::string setting_document(const MeasuredSetting& setting, const std::string& reference_hash) {
   return dump({{"baselines", times_json(setting.baselines)},
                {"operators", times_json(setting.operators)},
-               {"notes", setting.notes}});
+               {"notes", setting.notes},
+               {"peaks", json_of(setting.peaks)},
+               {"compiler_line", setting.compiler_line},
+               {"flag_set", setting.flag_set},
+               {"reference", reference_hash},
+               {"reference_platform", setting.reference_platform}});
 }
 
-Result<MeasuredSetting> setting_from_document(std::string_view document) {
+Result<MeasuredSetting> setting_from_document(std::string_view document, std::string& reference_hash) {
   Json json = Json::parse(document, nullptr, false);
   std::string problem;
   JsonReader r(json, "", &problem);
   if (!r.has("baselines")) r.complain("baselines", "an array");
-  MeasuredSetting setting{times_from(r, "baselines"), times_from(r, "operators"), r.texts("notes")};
+  MeasuredSetting setting;
+  setting.baselines = times_from(r, "baselines");
+  setting.operators = times_from(r, "operators");
+  setting.notes = r.texts("notes");
+  FieldReader{r}("peaks", setting.peaks);
+  setting.compiler_line = r.texts("compiler_line");
+  setting.flag_set = r.get_or<std::string>("flag_set", "");
+  reference_hash = r.get_or<std::string>("reference", "");
+  setting.reference_platform = r.get_or<std::string>("reference_platform", "");
   if (!problem.empty()) return fail("the store's record of the setting cannot be read: {}", problem);
   return setting;
 }

@@ -18,6 +18,7 @@
 #include "generate/attempt.h"
 #include "generate/named_time.h"
 #include "llm/llm.h"
+#include "machine/machine.h"
 #include "search/ending.h"
 #include "store/store.h"
 
@@ -46,11 +47,17 @@ struct StoredRun {
   std::string against, folder, document;
 };
 
-// What is known before the first attempt.
+// What is known before the first attempt, and what the agents are told of it during the whole run: a resumed
+// run tells the same, whatever was measured or stored meanwhile.
 struct MeasuredSetting {
   std::vector<NamedTime> baselines;  // fastest first
   std::vector<NamedTime> operators;  // of the baseline onednn, in graph order; may be empty
   std::vector<std::string> notes;
+  std::optional<Peaks> peaks;              // nothing: programs are not timed
+  std::vector<std::string> compiler_line;  // as it will be run
+  std::string flag_set;
+  std::optional<Candidate> reference;  // a working kernel for another platform
+  std::string reference_platform;
 };
 
 // Which call of a run: the key under which a reply is found again.

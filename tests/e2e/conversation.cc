@@ -59,7 +59,8 @@ ModelStep kernel_reply(const ScriptedTask& task, const std::string& body, int re
       "#include \"task.h\"\n#include <cmath>\n\nextern \"C\" void kernel({}) {{\n"
       "  for (int again = 0; again < {}; ++again) {{\n  asm volatile(\"\" ::: \"memory\");\n  {}\n  }}\n}}\n",
       task.signature, repeats, body);
-  return say(fmt::format("CHANGE: computes it {} times\n\n```cpp kernel.cc\n{}```\n", repeats, program));
+  return say(fmt::format("CHANGE: computes it {} times\nFOLLOWED: yes\n\n```cpp kernel.cc\n{}```\n", repeats,
+                         program));
 }
 
 ModelStep right(const ScriptedTask& task, int repeats) { return kernel_reply(task, task.body, repeats); }

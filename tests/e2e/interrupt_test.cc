@@ -1,14 +1,8 @@
 // Ctrl-C while a model is being waited for, and while its program is judged: the run ends at once with the
 // best so far, and goes on later where it was.
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <thread>
 
-#include "cli/kforge_run.h"
+#include "e2e/background_run.h"
 #include "e2e/conversation.h"
 
 namespace kforge {
@@ -18,61 +12,21 @@ using nlohmann::json;
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-class Interrupt : public testing::Test {
+class Interrupt : public BackgroundRun {
  protected:
   std::vector<std::string> command() const {
-    return {"forge",      task_.name, "--shapes",    "small",
-            "--baseline", "none",     "--generator", server_.openai("generator"),
-            "--without",  "profile",  "--attempts",  "2",
-            "--rounds",   "5",        "--out",       (folder_.path() / "out").string(),
+    return {"forge",       task_.name,
+            "--shapes",    "small",
+            "--baseline",  "none",
+            "--generator", server_.openai("generator"),
+            "--without",   "profile,assembly",
+            "--attempts",  "2",
+            "--rounds",    "5",
+            "--out",       (folder_.path() / "out").string(),
             "--json"};
   }
 
-  // In a process group of its own, as from a shell, with its output in files.
-  pid_t start(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), kProgram.string());
-    auto env = user_environment(shared_home());
-    pid_t child = ::fork();
-    if (child != 0) return child;
-    ::setpgid(0, 0);
-    std::vector<std::string> pairs;
-    for (const auto& [name, value] : env) pairs.push_back(name + "=" + value);
-    std::vector<char*> argv, envp;
-    for (std::string& word : arguments) argv.push_back(word.data());
-    for (std::string& pair : pairs) envp.push_back(pair.data());
-    argv.push_back(nullptr);
-    envp.push_back(nullptr);
-    if (!::freopen((folder_.path() / "out.json").c_str(), "w", stdout)) ::_exit(99);
-    if (!::freopen((folder_.path() / "err.txt").c_str(), "w", stderr)) ::_exit(99);
-    ::execve(argv[0], argv.data(), envp.data());
-    ::_exit(98);
-  }
-
-  int end_of(pid_t child) {
-    int status = 0;
-    for (int i = 0; i < 1200; ++i) {
-      if (::waitpid(child, &status, WNOHANG) == child)
-        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-      std::this_thread::sleep_for(milliseconds(50));
-    }
-    ::kill(-child, SIGKILL);
-    ::waitpid(child, &status, 0);
-    return -1;
-  }
-
-  template <class F>
-  static bool comes_true(F condition) {
-    for (int i = 0; i < 1200; ++i) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(milliseconds(50));
-    }
-    return false;
-  }
-
-  json report() const {
-    return json::parse(read_file(folder_.path() / "out.json").value_or(""), nullptr, false);
-  }
-  std::string errors() const { return read_file(folder_.path() / "err.txt").value_or(""); }
+  json report() const { return json::parse(output(), nullptr, false); }
 
   // The first attempt stands, the second was cut short; resumed, it is made.
   void expect_best_so_far_and_resume(int exit_code) {
@@ -95,7 +49,6 @@ class Interrupt : public testing::Test {
   }
 
   const ScriptedTask& task_ = scripted_tasks()[0];
-  TempDir folder_ = TempDir::create(0755).value();
   ModelServer server_;
 };
 

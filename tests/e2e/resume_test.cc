@@ -96,7 +96,7 @@ class Resume : public testing::Test {
     options.budget.attempts = 2;
     options.session.sandbox = SandboxTier::kNone;  // starts sooner; what is tested is the loop
     options.timing_rounds = 5;
-    options.without = {"profile"};
+    options.without = {"profile", "assembly"};
     options.out = folder_.path() / "out";
     return options;
   }
