@@ -35,6 +35,9 @@ std::string notes_for(std::string_view notes, const Machine* machine) {
   };
   std::string shown;
   bool skipped_section = false, skipped_point = false;
+  // Its title: the prompt has a heading of its own.
+  if (notes.starts_with("# "))
+    notes.remove_prefix(std::min(notes.find_first_not_of('\n', notes.find('\n')), notes.size()));
   while (!notes.empty()) {
     std::size_t end = std::min(notes.find('\n'), notes.size() - 1);
     std::string line(notes.substr(0, end + 1));

@@ -81,13 +81,14 @@ std::string advice_text(const Advice& advice) {
   return text + "\n";
 }
 
-// "`-O2` `-D*`"; patterns with "!" are exceptions.
+// "`-O2 -D*`"; patterns with "!" are exceptions.
 std::string flags_text(const std::vector<std::string>& patterns) {
-  std::string allowed, not_allowed;
-  for (const std::string& pattern : patterns)
-    pattern.starts_with('!') ? not_allowed += fmt::format(" `{}`", pattern.substr(1))
-                             : allowed += fmt::format("{}`{}`", allowed.empty() ? "" : " ", pattern);
-  return not_allowed.empty() ? allowed : fmt::format("{}; not{}", allowed, not_allowed);
+  std::vector<std::string_view> allowed, not_allowed;
+  for (std::string_view pattern : patterns)
+    pattern.starts_with('!') ? not_allowed.push_back(pattern.substr(1)) : allowed.push_back(pattern);
+  if (allowed.empty()) return "";
+  std::string text = fmt::format("`{}`", fmt::join(allowed, " "));
+  return not_allowed.empty() ? text : fmt::format("{}, but not `{}`", text, fmt::join(not_allowed, " "));
 }
 
 // "" where there is nothing to choose.

@@ -271,7 +271,7 @@ TEST_F(PromptTest, NotesOfOtherMachinesAreLeftOut) {
 TEST_F(PromptTest, AllowedFlagsAndCompilersAreListed) {
   platform_.build.allowed_flags = {"-O2", "-D*", "!-Dx"};
   platform_.build.compilers = {{"g++", {}, {}}, {"clang++-19", {}, {}}};
-  EXPECT_THAT(make().system, HasSubstr("of these (`*` stands for anything): `-O2` `-D*`; not `-Dx`;"));
+  EXPECT_THAT(make().system, HasSubstr("of these (`*` stands for anything): `-O2 -D*`, but not `-Dx`;"));
   EXPECT_THAT(make().system, HasSubstr("of `g++` `clang++-19`, where it is installed"));
 }
 

@@ -125,9 +125,13 @@ std::string history_table(const Plan& plan, std::size_t most_rows) {
                     attempt.followed_advice() ? fmt::format("{:.3g}x", attempt.advice->expected_gain) : "",
                     cell(result_text(attempt, plan.best), 400));
   }
-  text +=
-      "\nEach row was timed at another moment: compare the factors (from interleaved calls, 95 % interval in "
-      "brackets), not the times.\n";
+  bool timed = std::ranges::any_of(plan.history,
+                                   [](const Attempt* a) { return a->judgement && a->judgement->time_ns; });
+  if (timed)
+    text +=
+        "\nEach row was timed at another moment: compare the factors (from interleaved calls, 95 % interval "
+        "in "
+        "brackets), not the times.\n";
   if (skipped > 0)
     text += fmt::format(
         "(older attempts that were neither kept nor near it are left out; there are {} in all)\n", count);

@@ -27,8 +27,10 @@ std::string instruction_of(const Plan& plan) {
       return plan.history.empty()
                  ? kFastestSure
                  : "The earlier attempts led nowhere. Start again from nothing, another way.";
-    return "Mend the program: find the cause of what went wrong and change no more than that needs. If its "
-           "idea cannot be mended, go back to the best program and take another.";
+    return fmt::format(
+        "Mend the program: find the cause of what went wrong and change no more than that needs. If its idea "
+        "cannot be mended, {}.",
+        plan.best ? "go back to the best program and take another" : "take another");
   }
   if (plan.inspiration)
     return fmt::format("Make the program of attempt {} faster; take what is good in attempt {} into it.",
