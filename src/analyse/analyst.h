@@ -33,6 +33,7 @@ bool is_advice_tag(std::string_view tag);
 struct AnalysisInput {
   const AgentSetting* setting = nullptr;  // task, platform, machine, peaks, baselines, policy
   const Attempt* program = nullptr;       // the program analysed, with its verdict
+  const Attempt* best = nullptr;          // of the run so far
   const Profile* profile = nullptr;
   std::vector<const Attempt*> history;  // all, oldest first: advice with the gain that was measured
   std::optional<double> max_rel_error;  // worst error of the program, against setting->tolerance

@@ -489,6 +489,13 @@ TEST_F(ModelAnalystTest, SeesTheHotLoopTheMachineAndWhatTheRooflineLeaves) {
   EXPECT_THAT(request.system, Not(HasSubstr("Predicates.")));
 }
 
+TEST_F(ModelAnalystTest, TheBestProgramIsCalledThat) {
+  program_.decision->accepted = true;
+  input_.best = &program_;
+  run({ScriptedModel::says(kGood)});
+  EXPECT_THAT(model_->requests[0].messages[0].text, HasSubstr("the best so far"));
+}
+
 TEST_F(ModelAnalystTest, SiblingsAreAskedForDifferentChanges) {
   input_.siblings = 2;
   run({ScriptedModel::says(kGood)});

@@ -101,7 +101,7 @@ PromptData turn_data(const AnalysisInput& input, bool images) {
   t["advice_record"] = advice_record(input.history);
   if (input.program) {
     t["number"] = std::to_string(input.program->number);
-    t["result"] = result_text(*input.program);
+    t["result"] = result_text(*input.program, input.best);
     t["limit"] = limit_text(input);
     t["program"] = input.program->program() ? program_text(*input.program->program()) : "";
   }

@@ -32,6 +32,7 @@ Result<void> AgentCaller::advise(Attempt& attempt, Plan& plan, const Profile& pr
   AnalysisInput input;
   input.setting = &context_;
   input.program = plan.last;
+  input.best = plan.best;
   input.profile = &profile;
   input.history = plan.history;
   input.attempt = attempt.number;

@@ -23,7 +23,7 @@ const Speedup* over_best_then(const Attempt& attempt) {
 // Where it stands: what is kept must be faster than the best by its whole interval.
 std::string standing(const Attempt& attempt, const Attempt* best) {
   if (best && attempt.number == best->number) return ", the best so far";
-  if (attempt.accepted()) return ", kept as the best until a later one beat it";
+  if (attempt.accepted()) return best ? ", kept as the best until a later one beat it" : ", kept as the best";
   const Speedup* over = over_best_then(attempt);
   if (!over) return "";
   if (attempt.better()) return ", faster than what it was made from, but not than the best: not kept";

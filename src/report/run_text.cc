@@ -38,6 +38,11 @@ std::string outcome_text(const Attempt& a) {
   return a.judgement->gate ? fmt::format("{} ({})", text, name_of(*a.judgement->gate)) : text;
 }
 
+// Of advice that is not credited with what was measured.
+std::string not_followed_words(const Attempt& a) {
+  return a.generation && a.generation->followed_advice ? "not followed" : "not known whether it was followed";
+}
+
 // What was asked of it and how it failed, every line of it.
 std::vector<std::string> failure_lines(const Attempt& attempt) {
   std::vector<std::string> lines;
@@ -156,9 +161,10 @@ std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
         for (const std::string& part : wrap(line, static_cast<std::size_t>(style.width) - 8))
           text += "        " + part + "\n";
       if (attempt.advice)
-        text += paint.faint(fmt::format(
-            "        {}: {} ({}){}\n", printable(attempt.advice->by), first_line(attempt.advice->change),
-            first_line(attempt.advice->bottleneck), attempt.followed_advice() ? "" : ", not followed"));
+        text += paint.faint(fmt::format("        {}: {} ({}){}\n", printable(attempt.advice->by),
+                                        first_line(attempt.advice->change),
+                                        first_line(attempt.advice->bottleneck),
+                                        attempt.followed_advice() ? "" : ", " + not_followed_words(attempt)));
       if (attempt.generation && !attempt.generation->rationale.empty() && attempt.accepted())
         for (const std::string& line :
              wrap(printable(attempt.generation->rationale), static_cast<std::size_t>(style.width) - 8))
@@ -323,7 +329,7 @@ std::string to_markdown(const RunReport& r) {
                                : "",
                            a.gain() ? fmt::format("{:.2f}x", a.gain()->value) : "nothing");
     else if (a.advice)
-      advice = fmt::format("{}: not followed", markdown_cell(a.advice->tag));
+      advice = fmt::format("{}: {}", markdown_cell(a.advice->tag), not_followed_words(a));
     text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", a.number,
                         a.proposal.parent < 0 ? "" : std::to_string(a.proposal.parent),
                         name_of(a.proposal.pass), markdown_cell(a.change()), markdown_cell(outcome_text(a)),

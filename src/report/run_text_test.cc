@@ -75,6 +75,40 @@ TEST_F(RunText, PathsInTheMarkdownAreRelativeToItsFolder) {
   EXPECT_THAT(to_markdown(report_), HasSubstr("kforge eval ../tasks/mine"));
 }
 
+TEST_F(RunText, FailedAttemptsGiveTheirReasonInFull) {
+  Attempt failed{.number = 2};
+  set_source(failed, "int y;");
+  judged(failed, Outcome::kCompileError).reason =
+      "kernel.cc:3: error: one\n    3 | `first line`\nkernel.cc:9: error: two";
+  failed.generation->remarks = {"the fence of kernel.cc was never closed"};
+  report_.attempts.push_back(failed);
+  TerminalStyle explain;
+  explain.explain = true;
+  for (const std::string& text : {to_markdown(report_), to_terminal(report_, explain)})
+    EXPECT_THAT(text, AllOf(HasSubstr("error: one"), HasSubstr("kernel.cc:9: error: two"),
+                            HasSubstr("the fence of kernel.cc was never closed")));
+  EXPECT_THAT(to_markdown(report_), HasSubstr("## Why attempts failed"));
+}
+
+TEST_F(RunText, WhatBeatsItsParentOnlyIsCalledThat) {
+  Attempt challenger{.number = 2};
+  set_source(challenger, "int y;");
+  judged(challenger, Outcome::kPassed);
+  challenger.decision = Decision{.better = true, .accepted = false};
+  report_.attempts.push_back(challenger);
+  EXPECT_THAT(to_markdown(report_), HasSubstr("beats its parent only"));
+  EXPECT_EQ(nlohmann::json::parse(to_json(report_))["attempts"][1]["better"], true);
+}
+
+TEST_F(RunText, AdviceNobodySaysWasFollowedIsNotCalledDeclined) {
+  Attempt silent{.number = 2};
+  set_source(silent, "int y;");
+  judged(silent, Outcome::kPassed);
+  silent.advice = Advice{.expected_gain = 1.5, .tag = "unroll"};
+  report_.attempts.push_back(silent);
+  EXPECT_THAT(to_markdown(report_), HasSubstr("unroll: not known whether it was followed"));
+}
+
 TEST_F(RunText, PromisedAndMeasuredStandSideBySideOnlyWhereAdviceWasFollowed) {
   confirmed(1.3, 1.2, 1.4);
   for (int number : {2, 3}) {
