@@ -42,7 +42,7 @@ class ForgeRun : public testing::Test {
     options.generators = {server_.openai("generator")};
     options.analyst = "builtin";
     options.budget.attempts = attempts;
-    options.timing_rounds = 7;
+    options.timing_rounds = 15;
     options.without = {"profile", "assembly"};  // profilers take their seconds; one test has them
     options.out = folder_.path() / "out";
     return options;
