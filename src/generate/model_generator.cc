@@ -115,9 +115,9 @@ class Conversation {
 
   // As it was sent, and as it was judged with its tunables filled in.
   static void add_known(const Attempt& attempt, ReplyRules& rules) {
-    if (attempt.program()) rules.known.push_back(attempt.program());
+    if (attempt.program()) rules.known.push_back({attempt.program(), attempt.number});
     if (attempt.generation && attempt.generation->program)
-      rules.known.push_back(&*attempt.generation->program);
+      rules.known.push_back({&*attempt.generation->program, attempt.number});
   }
 
   Result<Generation> none(ReplyStatus status, std::string reason) {

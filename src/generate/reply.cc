@@ -325,10 +325,13 @@ class Reader {
                               "what is left out does not exist.",
                               file.name, line->number, single_line(line->text, 80)));
     std::string mine = squeezed(program);
-    for (const Candidate* known : rules_.known)
+    for (const auto& [known, attempt] : rules_.known)
       if (known && !known->files.empty() && squeezed(*known) == mine)
-        return no(ReplyStatus::kUnchanged,
-                  "This is a program that was judged before, unchanged. Send one that differs.");
+        return no(
+            ReplyStatus::kUnchanged,
+            fmt::format("This is the program of attempt {}, unchanged: it was judged before. Send one that "
+                        "differs.",
+                        attempt));
   }
 
   std::string_view text_;

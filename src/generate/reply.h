@@ -18,8 +18,12 @@ struct ReplyRules {
   std::vector<std::string> extensions;  // of the platform, main file's first: ".cc"
   std::vector<std::string> entries;     // functions one of which the program must have; empty: not looked at
   const Candidate* base = nullptr;      // what edits change; null: edits cannot be used
-  std::vector<const Candidate*> known;  // programs already tried: sending one again is no progress
-  bool truncated = false;               // the reply ran into its limit: an unclosed block is not a program
+  struct Known {
+    const Candidate* program;
+    int attempt;
+  };
+  std::vector<Known> known;  // programs already tried: sending one again is no progress
+  bool truncated = false;    // the reply ran into its limit: an unclosed block is not a program
 };
 
 struct ParsedReply {

@@ -172,10 +172,11 @@ TEST(Reply, ElidedProgramsAreRefused) {
 TEST(Reply, UnchangedProgramsAreNoProgress) {
   Candidate base{{{"kernel.cc", kProgram}}, ""};
   ReplyRules r = rules();
-  r.known = {&base};
+  r.known = {{&base, 4}};
   ParsedReply reply = parse_reply(block("cpp path=kernel.cc", "\n" + kProgram + "\n"), r);
   ASSERT_FALSE(reply.program);
   EXPECT_EQ(reply.status, ReplyStatus::kUnchanged);
+  EXPECT_THAT(reply.program.error().reason, HasSubstr("the program of attempt 4"));
 }
 
 TEST(Reply, DiffsAreNotGuessedAt) {

@@ -31,7 +31,7 @@ std::string cost_text(const CostReport& cost) {
 
 // What a reader wants to know of a result that is not "passed".
 std::string outcome_text(const Attempt& a) {
-  if (!a.judgement) return "pending";
+  if (!a.judgement) return a.generation ? "pending" : "not written";
   if (a.verified()) return a.accepted() ? "best so far" : a.better() ? "beats its parent only" : "no gain";
   std::string text(name_of(a.judgement->outcome));
   std::ranges::replace(text, '_', ' ');

@@ -90,6 +90,11 @@ TEST_F(RunText, FailedAttemptsGiveTheirReasonInFull) {
   EXPECT_THAT(to_markdown(report_), HasSubstr("## Why attempts failed"));
 }
 
+TEST_F(RunText, AnAttemptWhoseAnswerNeverCameSaysSo) {
+  report_.attempts.push_back(Attempt{.number = 2});
+  EXPECT_THAT(to_markdown(report_), HasSubstr("| not written |"));
+}
+
 TEST_F(RunText, WhatBeatsItsParentOnlyIsCalledThat) {
   Attempt challenger{.number = 2};
   set_source(challenger, "int y;");
