@@ -29,8 +29,7 @@ class BusyProcesses {
       if (child != 0) continue;
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != parent) ::_exit(0);
-      for (volatile unsigned long n = 0;; n = n + 1) {
-      }
+      for (;;) asm volatile("");
     }
   }
   ~BusyProcesses() {
@@ -77,7 +76,7 @@ struct Kind {
 };
 
 struct Tally {
-  int races = 0, won = 0, confirmed = 0;
+  int races = 0, won = 0, confirmed = 0, rounds = 0, disturbed = 0;
   double logarithms = 0;
 };
 
@@ -106,6 +105,8 @@ Result<Tally> race(const Kind& kind, int races) {
     KF_TRY(RaceResult second, race.challenge(challenger));
     if (second.failure) return fail("{}", reason_text(*second.failure));
     ++tally.races;
+    tally.rounds += second.rounds;
+    tally.disturbed += second.disturbed;
     tally.logarithms += std::log(second.ratio->value);
     if (second.ratio->lo <= 1) continue;
     ++tally.won;
@@ -126,15 +127,16 @@ Result<int> run(int races, const std::vector<int>& busy) {
       {"5 % faster", chain_kernel(kSteps * 105 / 100), same, "small", 1.05},
       {"10 % faster", chain_kernel(kSteps * 110 / 100), same, "small", 1.10},
   };
-  std::printf("%-24s %5s %6s %12s %12s %10s\n", "challenger", "busy", "races", "won a race", "and another",
-              "mean ratio");
+  std::printf("%-24s %5s %6s %12s %12s %10s %10s\n", "challenger", "busy", "races", "won a race",
+              "and another", "mean ratio", "disturbed");
   for (const int count : busy) {
     const BusyProcesses beside(count);
     for (const Kind& kind : kinds) {
       KF_TRY(Tally tally, race(kind, races));
       const double share = 100.0 / tally.races;
-      std::printf("%-24s %5d %6d %10.1f %% %10.1f %% %9.3fx\n", kind.name.c_str(), count, tally.races,
-                  share * tally.won, share * tally.confirmed, std::exp(tally.logarithms / tally.races));
+      std::printf("%-24s %5d %6d %10.1f %% %10.1f %% %9.3fx %8.1f %%\n", kind.name.c_str(), count,
+                  tally.races, share * tally.won, share * tally.confirmed,
+                  std::exp(tally.logarithms / tally.races), 100.0 * tally.disturbed / tally.rounds);
       std::fflush(stdout);
     }
   }

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "execute/faults.h"
+#include "execute/thread_times.h"
 #include "execute/waiting_runners.h"
 
 namespace kforge {
@@ -27,6 +28,7 @@ constexpr milliseconds kExitLimit{5'000};    // for release() and exit handlers
 constexpr milliseconds kStopCheck{100};      // a request to stop is obeyed within that
 
 struct Received {
+  double waited_ns = 0;  // between its arrival and this process having a processor to read it
   KforgeMessage header{};
   std::vector<std::byte> payload;
 };
@@ -38,15 +40,16 @@ double cpu_time_ns(pid_t pid) {
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-// How long a thread has waited for a processor, in all: the second number of its schedstat.
-double waited_ns(const std::string& schedstat) {
-  std::ifstream file(schedstat);
-  double ran = 0, waited = 0;
-  return file >> ran >> waited ? waited : 0;
+// The first order to stop did not reach those that were started during the call.
+bool threads_started(const std::map<pid_t, ThreadTimes>& before, const std::map<pid_t, ThreadTimes>& after) {
+  return std::ranges::any_of(after, [&](const auto& thread) { return !before.contains(thread.first); });
 }
 
-double waited_ns(pid_t process) {
-  return waited_ns("/proc/thread-self/schedstat") + waited_ns(fmt::format("/proc/{}/schedstat", process));
+double waited_between(pid_t thread, const std::map<pid_t, ThreadTimes>& before,
+                      const std::map<pid_t, ThreadTimes>& after) {
+  const auto start = before.find(thread), end = after.find(thread);
+  if (start == before.end() || end == after.end()) return 0;
+  return std::max(end->second.waited_ns - start->second.waited_ns, 0.0);
 }
 
 // A "VmHWM:   1234 kB" line of /proc/PID/status, in bytes.
@@ -113,6 +116,26 @@ Result<void> send_packet(int socket, const KforgeMessage& header, const void* pa
   return {};
 }
 
+// The size of the packet that lies in the socket, or what recv() answers. The kernel has noted when it came.
+ssize_t receive_packet(int socket, std::span<char> packet, double& waited_ns) {
+  iovec data{packet.data(), packet.size()};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(timespec))];
+  msghdr message{.msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  const ssize_t size = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
+  waited_ns = 0;
+  if (size < 0) return size;
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_TIMESTAMPNS) continue;
+    timespec came, now;
+    std::memcpy(&came, CMSG_DATA(header), sizeof came);
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    waited_ns = std::max(
+        static_cast<double>(now.tv_sec - came.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec - came.tv_nsec),
+        0.0);
+  }
+  return size;
+}
+
 }  // namespace
 
 struct ProgramProcess::State {
@@ -149,7 +172,7 @@ ProgramProcess::State::Wait ProgramProcess::State::receive(Received& received, C
     if (n == 0 && Clock::now() < deadline) continue;
     if (n == 0) return Wait::kLate;
     char packet[4096];
-    ssize_t size = ::recv(socket.get(), packet, sizeof packet, MSG_DONTWAIT | MSG_TRUNC);
+    ssize_t size = receive_packet(socket.get(), packet, received.waited_ns);
     if (size < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (size <= 0) return Wait::kEnded;
     // A packet of the wrong size can only come from a candidate that meddles: kEnded leads to a failure.
@@ -249,33 +272,42 @@ Failure ProgramProcess::State::forged() {
 }
 
 // One command and its answer. The clock starts before the program can see the command (it is stopped) and
-// ends when its report arrives; then it is stopped again, before anyone looks at what it did. What it still
-// did between report and stop belongs to its time: otherwise a program would report first and work then.
+// ends when it has been told to stop again, which is the first thing that happens after its report: otherwise
+// a program would report first and work then. (What it computed meanwhile cannot be read off its processor
+// time: the threads of an honest team spin for a while, and the kernel's books of a running thread are up to
+// a tick old.) What the stopping takes of every call is taken off with what messages take.
 Step<Received> ProgramProcess::State::exchange(KforgeMessage message, const void* payload,
                                                std::span<const int> fds, milliseconds limit, CallTime* time) {
   if (has_unsolicited()) return candidate_failed(forged());
   if (!send_packet(socket.get(), message, payload, fds)) return candidate_failed(why_ended(message.type));
-  double cpu_before = cpu_time_ns(process->pid()), waited_before = time ? waited_ns(process->pid()) : 0;
+  const pid_t pid = process->pid();
+  double cpu_before = cpu_time_ns(pid);
+  std::map<pid_t, ThreadTimes> threads_before, threads_after;
+  if (time) threads_before = thread_times(pid);
   auto start = Clock::now();
   process->resume();
   auto answer = await(message.type, limit);
-  auto end = Clock::now();
   if (!answer || !answer->has_value()) return answer;
-  double cpu_reported = time ? cpu_time_ns(process->pid()) : 0;
-  process->stop();
-  auto stopped = Clock::now();
+  process->send_stop();
+  auto end = Clock::now();
+  // Now, because who waits for a processor only in order to stop was not disturbed.
+  if (time) threads_after = thread_times(pid);
+  auto last_signal = process->stop();
+  if (!last_signal) {
+    process->kill();
+    return candidate_failed(Timeout{fmt::format("stopping it after {}", stage_name(message.type)), 10});
+  }
   // One command, one answer: a second packet was forged, and the first may have been.
   if (has_unsolicited()) return candidate_failed(forged());
-  if (time) {
-    double cpu_stopped = cpu_time_ns(process->pid());
-    double late_ns = std::min(std::max(cpu_stopped - cpu_reported, 0.0),
-                              std::chrono::duration<double, std::nano>(stopped - end).count());
-    time->parent_ns = std::chrono::duration<double, std::nano>(end - start).count() + late_ns;
-    time->claimed_ns = static_cast<double>((*answer)->header.nanoseconds);
-    time->cpu_ns = cpu_stopped - cpu_before;
-    // Its own clock knows nothing of what came after its report.
-    time->delay_ns = std::max(waited_ns(process->pid()) - waited_before, 0.0) + late_ns;
-  }
+  if (!time) return answer;
+  if (threads_started(threads_before, threads_after)) end = *last_signal;
+  const TeamTimes team = team_times(threads_before, threads_after);
+  time->parent_ns = std::chrono::duration<double, std::nano>(end - start).count();
+  time->claimed_ns = static_cast<double>((*answer)->header.nanoseconds);
+  time->cpu_ns = cpu_time_ns(pid) - cpu_before;
+  time->computing_threads = team.computing;
+  time->team_wait_ns = team.longest_wait_ns + (*answer)->waited_ns;
+  time->delay_ns = waited_between(pid, threads_before, threads_after) + (*answer)->waited_ns;
   return answer;
 }
 
@@ -291,6 +323,8 @@ Step<bool> ProgramProcess::State::launch(const ProgramSpec& spec, milliseconds l
     return fail("cannot create a socket pair: {}", std::strerror(errno));
   socket = Fd(pair[0]);
   Fd child_end(pair[1]);
+  const int on = 1;
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
 
   SandboxSpec sandbox;
   sandbox.profile = spec.profile;

@@ -40,7 +40,10 @@ struct CallTime {
   double parent_ns = 0;   // from just before the program was let go to its report: the time that counts
   double claimed_ns = 0;  // by the program's own clock
   double cpu_ns = 0;      // of all its threads
-  double delay_ns = 0;    // parent or program ready to run, and no processor free: by the kernel's books
+  // Ready to run, and no processor free, by the kernel's books:
+  double delay_ns = 0;        // the parent and the program's first thread: nobody's clock knows of it
+  double team_wait_ns = 0;    // the parent and that thread of the program which waited longest
+  int computing_threads = 0;  // threads of the program that took part
 };
 
 struct Usage {

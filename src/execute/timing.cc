@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <mutex>
 #include <numeric>
 #include <random>
 
 #include "base/clock.h"
+#include "machine/pinned_threads.h"
+#include "machine/prompt_wakeups.h"
 #include "machine/spin.h"
 
 namespace kforge {
@@ -15,6 +19,22 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kLongestMessage = 200e3;  // longer ones were delayed by something else
 constexpr std::size_t kSlotMemory = std::size_t{1} << 30;
+constexpr std::size_t kFewestKept = 6;  // rounds that say something without the others
+constexpr double kShortestBatch = 1e6;  // what a message takes varies by a hundredth of it
+
+// Everything that is timed is timed by one thread that does nothing else: whoever used its processor all the
+// time waits for its turn when a program reports, whoever slept goes first.
+template <class Work>
+void on_the_clock(const Work& work) {
+  static PinnedThreads* clock = [] {
+    auto* thread = new PinnedThreads({-1});  // on any processor, as long as this program runs
+    thread->run([](int) { ask_for_prompt_wakeups(); });
+    return thread;
+  }();
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  clock->run([&](int) { work(); });
+}
 
 // One batch of one program: outputs reset, cores warm, one timed call message.
 void time_batch(const BoundTask& task, TimedProgram& timed, const RoundPlan& plan, std::uint32_t batch,
@@ -28,11 +48,17 @@ void time_batch(const BoundTask& task, TimedProgram& timed, const RoundPlan& pla
   // A call by itself may be shorter than what messages vary by. The quickest of several is taken off then:
   // the figure is rather too long than what the program claims.
   const int questions = options.batch_ns > 0 ? 1 : 5;
-  for (int i = 0; options.echo && i < questions; ++i)
-    if (auto echo = options.echo->echo_ns())
-      message_ns = std::min({*echo, kLongestMessage, i == 0 ? kLongestMessage : message_ns});
-  auto steal = steal_ticks();
-  auto time = timed.process->call({plan.order.begin(), plan.order.begin() + batch}, options.call_limit);
+  const std::vector<std::uint32_t> slots(plan.order.begin(), plan.order.begin() + batch);
+  std::optional<Step<CallTime>> answer;
+  std::uint64_t steal = 0;
+  on_the_clock([&] {
+    for (int i = 0; options.echo && i < questions; ++i)
+      if (auto echo = options.echo->echo_ns())
+        message_ns = std::min({*echo, kLongestMessage, i == 0 ? kLongestMessage : message_ns});
+    steal = steal_ticks();
+    answer = timed.process->call(slots, options.call_limit);
+  });
+  auto& time = *answer;
   if (!time) {
     timed.failure = Crash{time.error().message, ""};
     return;
@@ -45,59 +71,101 @@ void time_batch(const BoundTask& task, TimedProgram& timed, const RoundPlan& pla
   timed.spent_ns += t.parent_ns;
   // Never less than the program itself says it took.
   double ns = std::max(t.parent_ns - message_ns, std::min(t.claimed_ns, t.parent_ns));
-  timed.samples.push_back(
-      {ns / batch, t.claimed_ns, t.parent_ns, t.cpu_ns, message_ns, t.delay_ns, steal_ticks() != steal});
+  timed.samples.push_back({.ns_per_call = ns / batch,
+                           .claimed_ns = t.claimed_ns,
+                           .parent_ns = t.parent_ns,
+                           .cpu_ns = t.cpu_ns,
+                           .message_ns = message_ns,
+                           .delay_ns = t.delay_ns,
+                           .stolen = steal_ticks() != steal,
+                           .team_wait_ns = t.team_wait_ns,
+                           .computing_threads = t.computing_threads});
+  timed.fastest_ns = std::min(timed.fastest_ns, std::max(ns / batch, 1.0));
 }
 
-// Single calls tell how many make a batch, roughly: what a message takes hides a call of a microsecond. A
-// batch of that many tells better. They also warm what is warmed once per process.
-void choose_batch(const BoundTask& task, const InputMemory& inputs, TimedProgram& timed,
-                  const RoundPlan& plan, const TimingOptions& options) {
+// Calls enough for `batch_ns` at the speed of the fastest: the same number for everybody, because what comes
+// once per batch (a team that wakes, code that is cold) must weigh the same on both sides of a ratio. Only a
+// program that is several times slower makes fewer.
+void set_batches(std::vector<TimedProgram>& programs, std::size_t slots, double batch_ns) {
+  constexpr double kMuchSlower = 4;
+  constexpr double kStillABatch = 4;  // in fewer calls nobody can be seen to work ahead
+  double most = 1;
+  for (const TimedProgram& timed : programs)
+    if (!timed.failure) most = std::max(most, std::ceil(batch_ns / std::max(timed.fastest_ns, 1.0)));
+  for (TimedProgram& timed : programs) {
+    if (timed.failure) continue;
+    const double own = std::ceil(kMuchSlower * batch_ns / std::max(timed.fastest_ns, 1.0));
+    const double least = std::min<double>(timed.batch, kStillABatch);
+    timed.batch = static_cast<std::uint32_t>(
+        std::clamp(std::min(most, own), least, static_cast<double>(std::max<std::size_t>(slots, 1))));
+  }
+}
+
+// Single calls tell roughly how long one takes: what a message takes hides a call of a microsecond. A batch
+// of as many as that makes tells better. They also warm what is warmed once per process.
+void try_calls(const BoundTask& task, const InputMemory& inputs, TimedProgram& timed, const RoundPlan& plan,
+               const TimingOptions& options) {
   constexpr int kTries = 5;
   TimingOptions quick = options;
   quick.spin = std::chrono::milliseconds(2);
   quick.cold = false;
   const double most = static_cast<double>(plan.order.size());
-  std::uint32_t filled = 0;
+  std::uint32_t filled = 0, calls = 1;
+  timed.fastest_ns = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kTries; ++i) {
-    for (; options.refill && filled < timed.batch; ++filled)
+    for (; options.refill && filled < calls; ++filled)
       fill_inputs(task, inputs, plan.choices[plan.order[filled]], plan.order[filled]);
-    time_batch(task, timed, plan, timed.batch, quick);
+    time_batch(task, timed, plan, calls, quick);
     if (timed.failure) return;
-    double calls = std::ceil(options.batch_ns / std::max(timed.samples.back().ns_per_call, 1.0));
-    auto wanted = static_cast<std::uint32_t>(std::clamp(calls, 1.0, most));
-    bool grows = wanted > 2 * timed.batch;
-    if (i > 0) timed.batch = wanted;  // the first call of a process is slower than all others
-    if (i > 0 && !grows) break;
+    if (i == 0) timed.fastest_ns = std::numeric_limits<double>::infinity();  // the first call is the slowest
+    if (i == 0) continue;
+    const double wanted = std::clamp(std::ceil(options.batch_ns / timed.fastest_ns), 1.0, most);
+    if (wanted <= 2.0 * calls) break;
+    calls = static_cast<std::uint32_t>(wanted);
   }
   timed.samples.clear();
 }
 
-// A program that was slow while its batch was chosen gets a larger one: the shorter a batch, the more of what
+// A program that was slow while it was tried, or slower than it can be: the shorter a batch, the more of what
 // is measured is the message.
-void grow_batch(TimedProgram& timed, std::size_t slots, double batch_ns) {
+bool batches_too_short(const std::vector<TimedProgram>& programs, std::size_t slots, double batch_ns) {
   constexpr double kFarTooShort = 0.25;
-  if (timed.failure || timed.samples.empty()) return;
-  double ns = std::max(timed.samples.back().ns_per_call, 1.0);
-  if (timed.batch * ns > kFarTooShort * batch_ns) return;
-  timed.batch = static_cast<std::uint32_t>(std::min(std::ceil(batch_ns / ns), static_cast<double>(slots)));
+  return std::ranges::any_of(programs, [&](const TimedProgram& timed) {
+    return !timed.failure && timed.batch < slots && timed.batch * timed.fastest_ns < kFarTooShort * batch_ns;
+  });
+}
+
+// Rounds that every program went through.
+std::size_t whole_rounds(const std::vector<TimedProgram>& programs) {
+  std::size_t rounds = programs.empty() ? 0 : programs[0].samples.size();
+  for (const TimedProgram& timed : programs)
+    if (!timed.failure) rounds = std::min(rounds, timed.samples.size());
+  return rounds;
+}
+
+bool anybody_disturbed(const std::vector<TimedProgram>& programs, std::size_t round) {
+  return std::ranges::any_of(programs, [round](const TimedProgram& timed) {
+    return round < timed.samples.size() && timed.samples[round].disturbed();
+  });
 }
 
 }  // namespace
 
-std::vector<std::size_t> rounds_kept(const std::vector<TimedProgram>& programs) {
-  std::size_t rounds = programs.empty() ? 0 : programs[0].samples.size();
-  for (const TimedProgram& timed : programs)
-    if (!timed.failure) rounds = std::min(rounds, timed.samples.size());
+int rounds_disturbed(const std::vector<TimedProgram>& programs) {
+  int count = 0;
+  for (std::size_t r = 0; r < whole_rounds(programs); ++r) count += anybody_disturbed(programs, r);
+  return count;
+}
+
+KeptRounds rounds_kept(const std::vector<TimedProgram>& programs) {
+  const std::size_t rounds = whole_rounds(programs);
   std::vector<std::size_t> kept, all;
   for (std::size_t r = 0; r < rounds; ++r) {
     all.push_back(r);
-    if (std::ranges::none_of(programs, [r](const TimedProgram& t) {
-          return r < t.samples.size() && t.samples[r].disturbed();
-        }))
-      kept.push_back(r);
+    if (!anybody_disturbed(programs, r)) kept.push_back(r);
   }
-  return kept.size() >= std::max<std::size_t>(6, rounds / 2) ? kept : all;
+  const bool disturbed = kept.size() < std::max(std::min(kFewestKept, rounds), rounds / 4);
+  return {disturbed ? all : kept, disturbed};
 }
 
 std::uint32_t slots_for(const BoundTask& task, double floor_ns, double batch_ns) {
@@ -114,14 +182,16 @@ Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs,
                              std::vector<TimedProgram>& programs, const TimingOptions& options,
                              const TimingHooks& hooks) {
   RoundPlan plan = hooks.plan(-1);
-  for (TimedProgram& timed : programs) choose_batch(task, inputs, timed, plan, options);
+  for (TimedProgram& timed : programs) try_calls(task, inputs, timed, plan, options);
+  set_batches(programs, plan.order.size(), options.batch_ns);
 
   std::mt19937_64 random(options.order_seed ? options.order_seed : std::random_device{}());
   std::vector<std::size_t> order(programs.size());
   std::iota(order.begin(), order.end(), 0);
   auto start = Clock::now();
-  int round = 0;
-  while (round < options.max_rounds) {
+  double batch_ns = options.batch_ns;
+  int round = 0, disturbed = 0, disturbed_in_a_row = 0;
+  for (;;) {
     plan = hooks.plan(round);
     if (options.refill)
       for (std::uint32_t slot : plan.order) fill_inputs(task, inputs, plan.choices[slot], slot);
@@ -137,12 +207,24 @@ Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs,
       if (!timed.failure && hooks.after_batch)
         hooks.after_batch({which, round, slots.first(timed.batch), slots.subspan(timed.batch), plan});
     }
-    for (TimedProgram& timed : programs) grow_batch(timed, plan.order.size(), options.batch_ns);
+    if (options.watch) on_the_clock([&] { options.watch->look(); });
+    const bool lost = anybody_disturbed(programs, static_cast<std::size_t>(round));
     ++round;
-    if (hooks.progress) hooks.progress(round, options.max_rounds);
+    disturbed += lost;
+    disturbed_in_a_row = lost ? disturbed_in_a_row + 1 : 0;
+    // Beside busy neighbours a short batch gets through between two of their turns where a long one does not.
+    const bool shorten = disturbed_in_a_row >= 2 && batch_ns > kShortestBatch;
+    if (shorten) batch_ns = std::max(batch_ns / 2, kShortestBatch);
+    if (shorten || batches_too_short(programs, plan.order.size(), batch_ns))
+      set_batches(programs, plan.order.size(), batch_ns);
+    if (hooks.progress) hooks.progress(round, std::max(options.max_rounds, round));
     if (round < options.min_rounds) continue;
+    // Rounds that were lost are made up for, within limits.
+    const bool too_few = round - disturbed < static_cast<int>(kFewestKept) && options.min_rounds > 1;
+    const double patience = too_few ? options.patience : 1;
+    if (round >= patience * options.max_rounds || seconds_since(start) > patience * options.seconds) break;
+    if (!too_few && round >= options.max_rounds) break;
     if (hooks.enough && hooks.enough(programs)) break;
-    if (seconds_since(start) > options.seconds) break;
   }
   return round;
 }

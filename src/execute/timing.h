@@ -3,6 +3,7 @@
 // verify/ judges them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "base/failure.h"
 #include "execute/fill.h"
 #include "execute/program_process.h"
+#include "machine/load_watch.h"
 
 namespace kforge {
 
@@ -27,9 +29,11 @@ struct TimingOptions {
   ProgramProcess* echo = nullptr;
   double batch_ns = 4e6;  // a batch repeats the call until it takes this long
   int min_rounds = 7, max_rounds = 30;
-  double seconds = 4;  // stop starting rounds after this long, once min_rounds are done
+  double seconds = 4;   // stop starting rounds after this long, once min_rounds are done
+  double patience = 3;  // times `seconds` and `max_rounds`, while too few rounds were undisturbed
   std::chrono::milliseconds call_limit{60'000};
   std::uint64_t order_seed = 0;  // of the order of programs in each round; 0: drawn
+  LoadWatch* watch = nullptr;    // looks once a round; may be null
   bool refill = true;            // new values in every slot before every round; false: the caller filled them
 };
 
@@ -39,21 +43,29 @@ struct Sample {
   double parent_ns = 0;    // of the whole batch
   double cpu_ns = 0;       // of the whole batch, all threads
   double message_ns = 0;   // of parent_ns, taken off
-  double delay_ns = 0;     // of parent_ns, waiting for a processor
+  double delay_ns = 0;     // of parent_ns, see CallTime
   bool stolen = false;     // the hypervisor took time away meanwhile
+  double team_wait_ns = 0;
+  int computing_threads = 0;
 
   // Something else had a processor that the program was ready to use.
-  bool disturbed() const { return stolen || delay_ns > 0.1 * parent_ns; }
+  bool disturbed() const { return stolen || std::max(delay_ns, team_wait_ns) > 0.1 * parent_ns; }
 };
 
 struct TimedProgram;
-// The rounds in which nobody was disturbed, or all of them where that leaves fewer than half (and than six):
-// which rounds count must not depend on who was disturbed.
-std::vector<std::size_t> rounds_kept(const std::vector<TimedProgram>& programs);
+// The rounds that count: those in which nobody was disturbed, or all of them where that leaves fewer than
+// six, or than a quarter. Which rounds count must not depend on who was disturbed.
+struct KeptRounds {
+  std::vector<std::size_t> rounds;
+  bool disturbed = false;  // all of them, because too few were not
+};
+KeptRounds rounds_kept(const std::vector<TimedProgram>& programs);
+int rounds_disturbed(const std::vector<TimedProgram>& programs);
 
 struct TimedProgram {
   ProgramProcess* process = nullptr;
   std::uint32_t batch = 1;         // calls per batch, at most the number of slots
+  double fastest_ns = 0;           // per call, of any batch
   std::vector<Sample> samples;     // by round
   std::optional<Failure> failure;  // it failed in this round; no samples after it
   double spent_ns = 0;             // in calls, all rounds
@@ -87,7 +99,7 @@ struct TimingHooks {
   std::function<void(int round, int of)> progress;
 };
 
-// Sets TimedProgram::batch from two calls of each, then times. An Error is the machinery's; a program
+// Sets TimedProgram::batch from a few calls of each, then times. An Error is the machinery's; a program
 // that fails keeps its failure and the others go on.
 Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs,
                              std::vector<TimedProgram>& programs, const TimingOptions& options,

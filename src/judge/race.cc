@@ -13,6 +13,7 @@ namespace {
 constexpr int kLeastRounds = 3, kSureRounds = 8, kMostRounds = 15;
 constexpr double kSeconds = 2.5;
 constexpr double kEarly = 0.995;  // confidence that ends a race before its last round: it is asked after each
+constexpr double kBusy = 0.99;
 constexpr double kFarSlower = 0.8;  // three rounds can all be disturbed: by this much they are not
 
 std::vector<double> times_of(const TimedProgram& timed) {
@@ -21,9 +22,12 @@ std::vector<double> times_of(const TimedProgram& timed) {
   return ns;
 }
 
+// Rounds in which others had the processors say less than their number: more is asked of them.
 Interval ratio_of(const std::vector<TimedProgram>& timed, double confidence = 0.95) {
   std::vector<double> own, other;
-  for (std::size_t round : rounds_kept(timed)) {
+  const KeptRounds kept = rounds_kept(timed);
+  if (kept.disturbed) confidence = std::max(confidence, kBusy);
+  for (std::size_t round : kept.rounds) {
     own.push_back(timed[0].samples[round].ns_per_call);
     other.push_back(timed[1].samples[round].ns_per_call);
   }
@@ -151,6 +155,7 @@ Result<RaceResult> Race::time_both(int least_rounds) {
   for (const Sample& sample : timed[0].samples) cpu += sample.cpu_ns, wall += sample.parent_ns;
   if (wall > 0) result.thread_use = cpu / (wall * workspace_.setup().threads);
   if (timed.size() > 1) result.ratio = ratio_of(timed);
+  result.disturbed = rounds_disturbed(timed);
   return result;
 }
 

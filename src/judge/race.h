@@ -22,6 +22,7 @@ struct RaceResult {
   std::optional<Interval> ratio;  // how many times faster than the incumbent; nothing without one
   double thread_use = 0;
   int rounds = 0;
+  int disturbed = 0;  // rounds in which something else had a processor that one of the two was ready to use
 };
 
 // One shape case.

@@ -84,10 +84,13 @@ void add_times(const TimedFindings& findings, EvalReport& report) {
   report.spread = std::max(report.spread, findings.spread);
   report.rounds = findings.rounds;
   report.thread_use = findings.thread_use;
+  report.kernel_threads = findings.computing_threads;
+  if (!report.load || findings.load.disturbed > report.load->disturbed) report.load = findings.load;
   report.clock = fmt::format("parent's wall time less {:.0f} us for the message, batches of {} call{}",
                              findings.message_ns / 1e3, findings.batch, findings.batch == 1 ? "" : "s");
   if (findings.dropped > 0)
-    report.notes.push_back(fmt::format("{} rounds dropped: the hypervisor took time away", findings.dropped));
+    report.notes.push_back(
+        fmt::format("{} of {} rounds were disturbed and do not count", findings.dropped, findings.rounds));
   for (const AbsentOpponent& absent : findings.absent)
     report.absent_baselines.push_back({absent.name, absent.reason, ""});
   for (const OpponentTimes& opponent : findings.opponents)

@@ -129,18 +129,18 @@ class Screen {
                                ? fmt::format(", the fastest of {} baselines", report_.baselines.size())
                                : ", the only baseline present");
       if (std::string words = caution(s); !words.empty()) row("", words);
+      if (report_.load && report_.load->busy()) row("", report_.load->words());
     }
     if (report_.modelled)
       row("modelled", fmt::format("{}  by {}: ranks programs, is no time",
                                   readable_time(report_.modelled->ns), printable(report_.modelled->model)));
     if (report_.time_ns) {
-      row("time",
-          fmt::format("{}  {} per call, {} cache, {} thread{}{}", readable_time(report_.time_ns->value),
-                      interval(report_.time_ns->lo, report_.time_ns->hi, readable_time), report_.cache,
-                      report_.threads, report_.threads == 1 ? "" : "s",
-                      report_.rounds
-                          ? fmt::format(", {} rounds, spread {:.1f} %", report_.rounds, 100 * report_.spread)
-                          : ""));
+      row("time", fmt::format("{}  {} per call, {} cache, {}{}", readable_time(report_.time_ns->value),
+                              interval(report_.time_ns->lo, report_.time_ns->hi, readable_time),
+                              report_.cache, threads_text(report_),
+                              report_.rounds ? fmt::format(", {} rounds, spread {:.1f} %", report_.rounds,
+                                                           100 * report_.spread)
+                                             : ""));
     } else if (!report_.time_absent_reason.empty()) {
       row("time", "not timed: " + report_.time_absent_reason);
     } else if (report_.passed() && report_.check_only) {

@@ -102,8 +102,10 @@ std::string ended_words(const std::optional<Ending>& ended) {
 std::string headline_of(const RunReport& r) {
   if (!r.found()) return r.state == RunState::kFinished ? "No verified program was found" : "Not finished";
   if (r.best->modelled) return "Verified, not timed";
-  return r.best->speedup ? "Verified: " + headline_of(*r.best->speedup)
-                         : "Verified; there was no baseline to compare with";
+  if (!r.best->speedup) return "Verified; there was no baseline to compare with";
+  const std::string words = cautions(*r.best);
+  return fmt::format("Verified: {} over {}{}{}", interval_text(*r.best->speedup), r.best->speedup->against,
+                     words.empty() ? "" : "; ", words);
 }
 
 std::string attempt_line(const Attempt& a, const Paint& paint, std::size_t width) {
@@ -175,23 +177,27 @@ std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
   text += "\n";
   if (r.found()) {
     const EvalReport& best = *r.best;
-    text += "  " + paint.good("VERIFIED");
+    // Only what was shown to be faster looks like a win.
+    const bool faster = best.speedup && shown_by(*best.speedup) == Shown::kFaster;
+    text += "  " + (faster || !best.speedup ? paint.good("VERIFIED") : paint.warn("VERIFIED"));
     if (best.speedup)
       text += fmt::format("  {}  over {}", paint.strong(interval_text(*best.speedup)), best.speedup->against);
-    if (std::string words = best.speedup ? caution(*best.speedup) : ""; !words.empty())
-      text += "\n            " + paint.warn(words);
+    if (std::string words = cautions(best); !words.empty())
+      for (const std::string& line : wrap(words, static_cast<std::size_t>(style.width) - 12))
+        text += "\n            " + paint.warn(line);
     if (best.modelled) text += ", not timed";
     text += "\n\n";
     if (best.modelled)
       text += fmt::format("  modelled   {} by {}: ranks programs, is no time\n",
                           readable_time(best.modelled->ns), printable(best.modelled->model));
     if (best.time_ns)
-      text += fmt::format("  time       {}  [{}, {}] per call, {} cache, {} threads\n",
+      text += fmt::format("  time       {}  [{}, {}] per call, {} cache, {}\n",
                           readable_time(best.time_ns->value), readable_time(best.time_ns->lo),
-                          readable_time(best.time_ns->hi), best.cache, best.threads);
+                          readable_time(best.time_ns->hi), best.cache, threads_text(best));
     for (const BaselineResult& baseline : best.baselines)
-      text += fmt::format("  baseline   {:<14} {}{}\n", baseline.name, readable_time(baseline.time_ns.value),
-                          baseline.speedup ? fmt::format("  {:.2f}x", baseline.speedup->value) : "");
+      text += fmt::format(
+          "  baseline   {:<14} {}{}  {}\n", baseline.name, readable_time(baseline.time_ns.value),
+          baseline.speedup ? fmt::format("  {:.2f}x", baseline.speedup->value) : "", baseline.what);
     for (const AbsentBaselineNote& absent : best.absent_baselines)
       text += paint.faint(fmt::format("  absent     {}: {}{}\n", absent.name, printable(absent.reason),
                                       absent.remedy.empty() ? "" : " (" + printable(absent.remedy) + ")"));

@@ -16,14 +16,21 @@ std::string caution(const Speedup& s) {
   return "";
 }
 
-std::string interval_text(const Speedup& s) {
-  return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", s.value, s.lo, s.hi);
+std::string cautions(const EvalReport& report) {
+  std::string words = report.speedup ? caution(*report.speedup) : "";
+  if (report.load && report.load->busy()) words += (words.empty() ? "" : "; ") + report.load->words();
+  return words;
 }
 
-std::string headline_of(const Speedup& s) {
-  std::string text = fmt::format("{} over {}", interval_text(s), s.against);
-  std::string words = caution(s);
-  return words.empty() ? text : text + "; " + words;
+std::string threads_text(const EvalReport& report) {
+  const char* plural = report.threads == 1 ? "" : "s";
+  if (report.kernel_threads == 0 || report.kernel_threads >= report.threads)
+    return fmt::format("{} thread{}", report.threads, plural);
+  return fmt::format("{} of {} thread{}", report.kernel_threads, report.threads, plural);
+}
+
+std::string interval_text(const Speedup& s) {
+  return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", s.value, s.lo, s.hi);
 }
 
 }  // namespace kforge

@@ -4,13 +4,16 @@
 #include <string>
 
 #include "base/interval.h"
+#include "store/eval_report.h"
 
 namespace kforge {
 
 // "the interval holds 1: no difference was shown", "it is slower than onednn"; "" for what is faster.
 std::string caution(const Speedup& speedup);
-// "1.31x [1.20, 1.40] over onednn", with the caution behind it where there is one.
-std::string headline_of(const Speedup& speedup);
+// What limits the figures of a report, joined by "; ": caution() where there is a ratio, and a busy machine.
+std::string cautions(const EvalReport& report);
+// "2 threads"; "1 of 2 threads" for a kernel that left some of those allowed alone.
+std::string threads_text(const EvalReport& report);
 // "1.31x [1.20, 1.40]".
 std::string interval_text(const Speedup& speedup);
 

@@ -46,15 +46,17 @@ bool is_number(const char* name) { return name[0] >= '1' && name[0] <= '9'; }
 
 }  // namespace
 
-bool all_tasks_stopped(pid_t process) {
-  Dir tasks(::opendir(("/proc/" + std::to_string(process) + "/task").c_str()));
-  if (!tasks) return true;
-  while (dirent* entry = ::readdir(tasks.get())) {
+Tasks tasks_of(pid_t process) {
+  Tasks tasks;
+  Dir folder(::opendir(("/proc/" + std::to_string(process) + "/task").c_str()));
+  if (!folder) return tasks;
+  while (dirent* entry = ::readdir(folder.get())) {
     if (!is_number(entry->d_name)) continue;
-    char state = read_stat(::dirfd(tasks.get()), (std::string(entry->d_name) + "/stat").c_str()).state;
-    if (!std::strchr("TtZXx", state)) return false;
+    tasks.all.push_back(std::atoi(entry->d_name));
+    char state = read_stat(::dirfd(folder.get()), (std::string(entry->d_name) + "/stat").c_str()).state;
+    if (!std::strchr("TtZXx", state)) tasks.running.push_back(tasks.all.back());
   }
-  return true;
+  return tasks;
 }
 
 int count_descendants(pid_t process, pid_t except) {

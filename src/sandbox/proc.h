@@ -3,10 +3,16 @@
 
 #include <sys/types.h>
 
+#include <vector>
+
 namespace kforge {
 
-// Every thread is stopped (or ended). A process that is gone counts as stopped.
-bool all_tasks_stopped(pid_t process);
+// The threads of a process, and those of them that are neither stopped nor ended. One that is gone has none.
+struct Tasks {
+  std::vector<pid_t> all, running;
+};
+Tasks tasks_of(pid_t process);
+
 // Living processes below this one, at any depth, without counting `except` itself.
 int count_descendants(pid_t process, pid_t except);
 

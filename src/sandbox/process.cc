@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <thread>
@@ -20,7 +21,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds kStartLimit{20'000};
-constexpr milliseconds kStopLimit{2'000};
+constexpr milliseconds kStopLimit{10'000};
 constexpr std::chrono::microseconds kStopPause{10};
 constexpr milliseconds kOuterGrace{5'000};  // past the wall limit, which the launcher enforces itself
 
@@ -98,13 +99,30 @@ void LaunchedProcess::signal(int number) const {
   if (program_handle_.valid()) ::syscall(SYS_pidfd_send_signal, program_handle_.get(), number, nullptr, 0);
 }
 
-void LaunchedProcess::stop() {
+// The first thread to see the signal stops the others. For a signal to the process that would be its first
+// thread, which may be waiting for a processor, even for this one: for milliseconds the others would go on.
+// Whichever thread is running now must see one, so each gets its own. (SIGCONT takes back what is left over.)
+void LaunchedProcess::send_stop() {
+  for (pid_t thread : tasks_) ::syscall(SYS_tgkill, program_, thread, SIGSTOP);
   signal(SIGSTOP);
-  auto deadline = steady_clock::now() + kStopLimit;
-  // The first thread to see the signal stops the others. It may be waiting for this very processor, which
-  // yielding would not give it: for milliseconds the others went on, and were charged for it.
-  do std::this_thread::sleep_for(kStopPause);
-  while (!all_tasks_stopped(program_) && steady_clock::now() < deadline);
+}
+
+std::optional<steady_clock::time_point> LaunchedProcess::stop() {
+  send_stop();
+  auto sent = steady_clock::now();
+  const auto deadline = sent + kStopLimit;
+  for (;;) {
+    Tasks tasks = tasks_of(program_);
+    for (pid_t thread : tasks.running) {
+      if (std::ranges::find(tasks_, thread) != tasks_.end()) continue;
+      ::syscall(SYS_tgkill, program_, thread, SIGSTOP);  // new since the last time
+      sent = steady_clock::now();
+    }
+    tasks_ = std::move(tasks.all);
+    if (tasks.running.empty()) return sent;
+    if (steady_clock::now() > deadline) return std::nullopt;
+    std::this_thread::sleep_for(kStopPause);  // yielding would not give this processor to a thread of it
+  }
 }
 
 void LaunchedProcess::resume() { signal(SIGCONT); }

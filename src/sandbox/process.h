@@ -17,7 +17,8 @@ class LaunchedProcess : public SandboxedProcess {
   ~LaunchedProcess() override;
 
   pid_t pid() const override { return program_; }
-  void stop() override;
+  void send_stop() override;
+  std::optional<std::chrono::steady_clock::time_point> stop() override;
   void resume() override;
   Result<SandboxExit> wait() override;
   bool ended() override;
@@ -38,7 +39,8 @@ class LaunchedProcess : public SandboxedProcess {
   pid_t launcher_;
   pid_t parent_of_program_ = 0;  // the launcher, or its copy that is pid 1 inside
   pid_t program_ = 0;
-  Fd program_handle_;  // pidfd: signals never reach a stranger with a reused pid
+  std::vector<pid_t> tasks_;  // its threads, as stop() found them last
+  Fd program_handle_;         // pidfd: signals never reach a stranger with a reused pid
   Fd control_;
   OutputCapture out_, err_;
   SandboxLimits limits_;

@@ -80,7 +80,11 @@ class SandboxedProcess {
 
   // Host pid of the program itself (not of a wrapper). Known once it runs; 0 before.
   virtual pid_t pid() const = 0;
-  virtual void stop() = 0;  // SIGSTOP to every thread of the program; returns when it is stopped
+  // SIGSTOP to every thread of the program. send_stop() reaches those that were there the last time, and
+  // thereby, a moment later, the others; stop() returns when all are stopped, with the time at which the last
+  // signal was sent: none of its code runs after that. Nothing: they could not be stopped.
+  virtual void send_stop() = 0;
+  virtual std::optional<std::chrono::steady_clock::time_point> stop() = 0;
   virtual void resume() = 0;
   // Waits until the program ends or its wall limit passes. Output needs no reader meanwhile: it never blocks.
   virtual Result<SandboxExit> wait() = 0;

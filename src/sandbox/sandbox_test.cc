@@ -308,7 +308,7 @@ TEST_P(Sandbox, StopsAndResumesEveryThread) {
     std::this_thread::sleep_for(milliseconds(1));
   ASSERT_TRUE(counters[0] && counters[1]);
   for (int round = 0; round < 20; ++round) {
-    process->stop();
+    ASSERT_TRUE(process->stop());
     long first = counters[0], second = counters[1];
     std::this_thread::sleep_for(milliseconds(1));
     EXPECT_EQ(counters[0], first);

@@ -156,6 +156,11 @@ std::string to_json(const EvalReport& report, bool with_samples) {
   json["task_path"] = null_when_empty(report.task_path);
   json["seconds"] = report.seconds;
   json["thread_use"] = report.thread_use > 0 ? Json(report.thread_use) : Json(nullptr);
+  json["kernel_threads"] = report.kernel_threads > 0 ? Json(report.kernel_threads) : Json(nullptr);
+  json["load"] = optional_json(report.load, [](const MachineLoad& l) {
+    return Json{{"busy", l.busy()},         {"disturbed", l.disturbed},     {"steal", l.steal},
+                {"run_queue", l.run_queue}, {"calibration", l.calibration}, {"rounds_lost", l.rounds_lost}};
+  });
   json["spread"] = report.spread;
   json["rounds"] = report.rounds;
   json["clock"] = report.clock;
@@ -240,6 +245,11 @@ Result<EvalReport> eval_report_from_json(std::string_view text) {
     for (const auto& [name, seconds] : parts->items())
       if (seconds.is_number()) report.seconds[name] = seconds.get<double>();
   report.thread_use = r.get_or("thread_use", 0.0);
+  report.kernel_threads = r.get_or("kernel_threads", 0);
+  report.load = r.optional("load", [](const JsonReader& l) {
+    return MachineLoad{l.get_or("disturbed", 0.0), l.get_or("steal", 0.0), l.get_or("run_queue", 0.0),
+                       l.get_or("calibration", 0.0), l.get_or("rounds_lost", false)};
+  });
   report.spread = r.get_or("spread", 0.0);
   report.rounds = r.get_or("rounds", 0);
   report.clock = r.get_or<std::string>("clock", "");

@@ -12,6 +12,7 @@
 
 #include "base/gate.h"
 #include "base/interval.h"
+#include "base/machine_load.h"
 #include "base/outcome.h"
 #include "base/result.h"
 #include "verify/gate.h"
@@ -131,16 +132,18 @@ struct EvalReport {
   std::optional<Modelled> modelled;  // on a platform whose objective is a model; time_ns is then empty
   std::vector<BaselineResult> baselines;
   std::vector<AbsentBaselineNote> absent_baselines;
-  std::optional<Speedup> speedup;  // against the fastest baseline present
-  double spread = 0;               // (q3 - q1) / median of the kernel's samples
-  int rounds = 0;                  // samples per program
-  std::string clock;               // "parent wall time, batches of 1 ms or more"
+  std::optional<Speedup> speedup;   // against the fastest baseline present
+  double spread = 0;                // (q3 - q1) / median of the kernel's samples
+  int rounds = 0;                   // samples per program
+  std::optional<MachineLoad> load;  // while it was timed; of the worst shape case
+  std::string clock;                // "parent wall time, batches of 1 ms or more"
 
   // Profile.
   std::optional<Roofline> roofline;
   std::optional<Achieved> achieved;
   std::optional<SetupFigures> setup;    // nothing when the kernel has no prepare()
   std::uint64_t peak_memory_bytes = 0;  // 0: not known
+  int kernel_threads = 0;               // that took part in its calls; 0: not known
   double thread_use = 0;                // cpu seconds / (wall seconds * threads); 0: not known
   double flops = 0, bytes = 0;          // of the task, from the graph
 

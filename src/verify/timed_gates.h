@@ -41,11 +41,13 @@ struct TimedFindings {
   std::vector<OpponentTimes> opponents;  // fastest first
   std::vector<AbsentOpponent> absent;
   int rounds = 0;
-  std::uint32_t batch = 1;  // calls per sample of the candidate
-  double message_ns = 0;    // taken off the wall time of every batch
-  int dropped = 0;          // rounds dropped because of steal time
-  double spread = 0;        // (q3 - q1) / median
-  double thread_use = 0;    // cpu time / (wall time * threads)
+  std::uint32_t batch = 1;    // calls per sample of the candidate
+  double message_ns = 0;      // taken off the wall time of every batch
+  int dropped = 0;            // rounds dropped because of steal time
+  double spread = 0;          // (q3 - q1) / median
+  double thread_use = 0;      // cpu time / (wall time * threads)
+  int computing_threads = 0;  // of the candidate: those that took part in a typical batch; 0: not known
+  MachineLoad load;
   double call_seconds = 0;  // spent inside calls of all programs
   double spin_seconds = 0;  // spent warming cores and evicting caches
   Usage usage;

@@ -83,7 +83,7 @@ void TimedJudge::after_batch(const BatchView& batch) {
 // Enough is known when the interval against the quickest opponent is narrow, or the candidate is hopeless.
 bool TimedJudge::enough() {
   if (verdict_.failed() || timed_[0].failure) return true;
-  auto kept = rounds_kept(timed_);
+  auto kept = rounds_kept(timed_).rounds;
   auto own = pick(timed_[0].samples, kept);
   Interval narrowest = median_interval(own);
   double best = 0;
@@ -108,8 +108,13 @@ void TimedJudge::run_rounds() {
   hooks.progress = [this](int round, int of) {
     if (context_.progress) context_.progress(static_cast<double>(round) / of, fmt::format("round {}", round));
   };
+  LoadWatch watch;
+  options_.timing.watch = &watch;
   auto rounds = time_interleaved(task_, *memory_, timed_, options_.timing, hooks);
+  options_.timing.watch = nullptr;
   findings_.rounds = rounds ? *rounds : 0;
+  findings_.load = watch.load();
+  findings_.load.disturbed = static_cast<double>(rounds_disturbed(timed_)) / std::max(findings_.rounds, 1);
   for (const TimedProgram& timed : timed_) {
     findings_.call_seconds += timed.spent_ns / 1e9;
     findings_.spin_seconds += timed.spin_ns / 1e9;
@@ -117,7 +122,8 @@ void TimedJudge::run_rounds() {
 }
 
 void TimedJudge::summarise() {
-  auto kept = rounds_kept(timed_);
+  const auto [kept, disturbed] = rounds_kept(timed_);
+  findings_.load.rounds_lost = disturbed;
   findings_.dropped = findings_.rounds - static_cast<int>(kept.size());
   findings_.samples = pick(timed_[0].samples, kept);
   findings_.batch = timed_[0].batch;
@@ -129,7 +135,12 @@ void TimedJudge::summarise() {
     findings_.spread =
         (quantile(findings_.samples, 0.75) - quantile(findings_.samples, 0.25)) / findings_.ns.value;
   double cpu = 0, wall = 0;
-  for (const Sample& sample : timed_[0].samples) cpu += sample.cpu_ns, wall += sample.parent_ns;
+  std::vector<double> computing;
+  for (const Sample& sample : timed_[0].samples) {
+    cpu += sample.cpu_ns, wall += sample.parent_ns;
+    computing.push_back(sample.computing_threads);
+  }
+  findings_.computing_threads = static_cast<int>(median(computing));
   if (wall > 0) findings_.thread_use = cpu / (wall * context_.threads);
   for (std::size_t i = 1; i < timed_.size(); ++i) {
     const auto& [opponent, what, better_threads] = present_[i - 1];
