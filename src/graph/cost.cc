@@ -16,7 +16,8 @@ GraphCost count_cost(const Graph& bound) {
   for (const Value& input : bound.inputs) cost.compulsory_bytes += bytes_needed(bound, input.name);
   for (const Initializer& initializer : bound.initializers)
     if (!initializer.folded) cost.compulsory_bytes += bytes_needed(bound, initializer.name);
-  for (const Value& output : bound.outputs) cost.compulsory_bytes += value_bytes(bound, output.name);
+  for (const Value& output : bound.outputs) cost.written_bytes += value_bytes(bound, output.name);
+  cost.compulsory_bytes += cost.written_bytes;
   return cost;
 }
 

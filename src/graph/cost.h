@@ -18,6 +18,7 @@ struct NodeCost {
 struct GraphCost {
   double flops = 0;             // sum over nodes
   double compulsory_bytes = 0;  // graph inputs and initializers read once, graph outputs written once
+  double written_bytes = 0;     // of compulsory_bytes
   double unfused_bytes = 0;     // sum over nodes
   std::vector<NodeCost> nodes;
 

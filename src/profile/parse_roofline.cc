@@ -18,10 +18,7 @@ bool parse_roofline(const Said& said, Findings& findings) {
   fact("roofline_us", place.bound_ns / 1e3, "us");
   fact("intensity", input.task->cost.intensity(), "flop/byte");
   fact("peak_gflops", input.peaks->fp32_gflops, "GFLOP/s");
-  if (!input.peaks->bandwidths.empty()) {
-    const Bandwidth& memory = input.peaks->bandwidths.back();
-    fact("peak_gb_s", std::max(memory.read_gb_s, memory.copy_gb_s), "GB/s");
-  }
+  if (place.bandwidth_gb_s > 0) fact("peak_gb_s", place.bandwidth_gb_s, "GB/s");
   if (ns <= 0) return true;
   fact("time_us", ns / 1e3, "us");
   fact("roofline_fraction", place.fraction, "");

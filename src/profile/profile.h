@@ -11,11 +11,12 @@
 namespace kforge {
 
 struct RooflinePosition {
-  std::string bound;    // what limits this task on this machine: "compute", "memory", "L2", ...
-  double bound_ns = 0;  // the least time that limit allows
-  double fraction = 0;  // bound_ns / measured time; over 1 when algebra saves work
-  double gflops = 0;    // achieved
-  double gbytes_s = 0;  // achieved, compulsory bytes
+  std::string bound;          // what limits this task on this machine: "compute", "memory", "L2", ...
+  double bound_ns = 0;        // the least time that limit allows
+  double fraction = 0;        // bound_ns / measured time; over 1 when algebra saves work
+  double gflops = 0;          // achieved
+  double gbytes_s = 0;        // achieved, compulsory bytes
+  double bandwidth_gb_s = 0;  // of the level the bytes come from, for this share of reads and writes
 };
 
 // One figure about a kernel, and who says so.

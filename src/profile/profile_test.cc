@@ -22,8 +22,9 @@ Peaks peaks() {
   return p;
 }
 
-BoundTask work(double flops, double bytes) {
+BoundTask work(double flops, double bytes, double written = 0) {
   BoundTask task;
+  task.cost.written_bytes = written;
   task.cost.flops = flops;
   task.cost.compulsory_bytes = bytes;
   return task;
@@ -37,8 +38,22 @@ TEST(Roofline, ManyFlopsPerByteIsComputeBound) {
   EXPECT_DOUBLE_EQ(p.gflops, 50);
 }
 
+TEST(Roofline, WhatIsOnlyReadMovesAtTheRateOfReading) {
+  RooflinePosition p = roofline_position(work(4.5e6, 1e6), two_cores(), peaks(), 1e5, true);
+  EXPECT_EQ(p.bound, "memory");  // at the rate of a copy it would be the arithmetic
+  EXPECT_DOUBLE_EQ(p.bound_ns, 1e6 / 20);
+  EXPECT_DOUBLE_EQ(p.bandwidth_gb_s, 20);
+}
+
+TEST(Roofline, WhatIsReadBeyondWhatIsWrittenMovesAtTheRateOfReading) {
+  RooflinePosition p = roofline_position(work(1e3, 1e6, 0.25e6), two_cores(), peaks(), 1e5, true);
+  EXPECT_DOUBLE_EQ(p.bound_ns, 0.5e6 / 25 + 0.5e6 / 20);
+  EXPECT_DOUBLE_EQ(roofline_position(work(1e3, 1e6, 0.75e6), two_cores(), peaks(), 1e5, true).bound_ns,
+                   1e6 / 25);
+}
+
 TEST(Roofline, ColdBytesComeFromMemory) {
-  RooflinePosition p = roofline_position(work(1e3, 1e6), two_cores(), peaks(), 1e5, true);
+  RooflinePosition p = roofline_position(work(1e3, 1e6, 0.5e6), two_cores(), peaks(), 1e5, true);
   EXPECT_EQ(p.bound, "memory");
   EXPECT_DOUBLE_EQ(p.bound_ns, 1e6 / 25);
 }

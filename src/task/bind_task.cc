@@ -69,8 +69,9 @@ void discount_in_place(BoundTask& bound) {
       double updates = static_cast<double>(element_count(bound.graph.types.at(node.inputs[2]).shape())) *
                        static_cast<double>(size_of(argument.dtype));
       auto whole = static_cast<double>(argument.bytes());
-      if (updates < whole && real_uses(bound.graph, argument.name).size() == 1)
-        bound.cost.compulsory_bytes += updates - 2 * whole;
+      if (updates >= whole || real_uses(bound.graph, argument.name).size() != 1) continue;
+      bound.cost.compulsory_bytes += updates - 2 * whole;
+      bound.cost.written_bytes += updates - whole;
     }
   }
 }
