@@ -1,11 +1,18 @@
 #include "base/clock.h"
 
+#include <algorithm>
 #include <ctime>
 
 namespace kforge {
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::string minute_of(std::string_view utc) {
+  std::string text(utc.substr(0, 16));
+  std::ranges::replace(text, 'T', ' ');
+  return text;
 }
 
 std::string utc_now() {

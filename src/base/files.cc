@@ -1,10 +1,12 @@
 #include "base/files.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -25,6 +27,12 @@ Result<void> write_all(int fd, std::string_view content, const fs::path& path) {
   }
   return {};
 }
+
+constexpr std::string_view kTempPrefix = "kforge-tmp-";
+
+// A folder is in use as long as its maker holds the lock on it, which ends with the process, however that
+// dies. Younger ones may be about to be locked.
+constexpr auto kLeastAge = std::chrono::seconds(10);
 
 // Never destroyed: a TempDir may die after main().
 struct LiveTempDirs {
@@ -103,11 +111,16 @@ Result<TempDir> TempDir::create(int mode) {
   std::error_code error;
   fs::path parent = fs::temp_directory_path(error);
   if (error) return fail("no usable temporary folder: {}", error.message());
-  std::string name = (parent / "kforge-XXXXXX").string();
+  static std::once_flag once;
+  std::call_once(once, [] { remove_abandoned_temp_dirs(); });
+  std::string name = (parent / fmt::format("{}XXXXXX", kTempPrefix)).string();
   if (!::mkdtemp(name.data()))
     return fail("cannot create a folder in {}: {}", parent.string(), std::strerror(errno));
   TempDir dir;
   dir.path_ = name;
+  dir.lock_ = Fd(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!dir.lock_.valid() || ::flock(dir.lock_.get(), LOCK_SH) != 0)
+    return fail("cannot lock {}: {}", name, std::strerror(errno));
   {
     std::lock_guard lock(live_temp_dirs().mutex);
     live_temp_dirs().paths.insert(dir.path_);
@@ -115,6 +128,37 @@ Result<TempDir> TempDir::create(int mode) {
   if (::chmod(name.c_str(), static_cast<mode_t>(mode)) != 0)
     return fail("cannot set permissions of {}: {}", name, std::strerror(errno));
   return dir;
+}
+
+std::size_t remove_abandoned_temp_dirs() {
+  std::size_t removed = 0;
+  std::error_code ignored;
+  fs::directory_iterator entry(fs::temp_directory_path(ignored), ignored), end;
+  for (; entry != end; entry.increment(ignored)) {
+    if (!entry->path().filename().string().starts_with(kTempPrefix)) continue;
+    struct stat info {};
+    if (::lstat(entry->path().c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != ::geteuid())
+      continue;
+    auto made = std::chrono::system_clock::from_time_t(info.st_mtime);
+    if (std::chrono::system_clock::now() - made < kLeastAge) continue;
+    Fd folder(::open(entry->path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    if (!folder.valid() || ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    removed += fs::remove_all(entry->path(), ignored) > 0;
+  }
+  return removed;
+}
+
+Result<std::optional<FileLock>> FileLock::take(const fs::path& path, bool shared) {
+  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd.valid()) return fail("cannot open {}: {}", path.string(), std::strerror(errno));
+  if (::flock(fd.get(), (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0) return FileLock(std::move(fd));
+  if (errno == EWOULDBLOCK) return std::nullopt;
+  return fail("cannot lock {}: {}", path.string(), std::strerror(errno));
+}
+
+bool FileLock::held(const fs::path& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  return fd.valid() && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 Result<fs::path> kforge_home() {
@@ -142,9 +186,13 @@ Result<fs::path> kforge_home() {
 }
 
 Result<fs::path> data_root() {
-  if (const char* own = std::getenv("KFORGE_DATA"); own && *own) return fs::path(own);
-  fs::path installed = binary_folder().parent_path() / "share/kforge";
   std::error_code ignored;
+  if (const char* own = std::getenv("KFORGE_DATA"); own && *own) {
+    if (fs::is_directory(own, ignored)) return fs::path(own);
+    return fail_with_remedy("set it to the folder that has platforms/ and tasks/, or unset it",
+                            fmt::format("KFORGE_DATA: there is no folder {}", own));
+  }
+  fs::path installed = binary_folder().parent_path() / "share/kforge";
   if (fs::exists(installed / "platforms", ignored)) return installed;
   fs::path source = KFORGE_SOURCE_TREE;
   if (fs::exists(source / "platforms", ignored)) return source;

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/fd.h"
 #include "base/result.h"
 
 namespace kforge {
@@ -22,13 +24,15 @@ Result<void> write_scratch_file(const fs::path& path, std::string_view content);
 // new one, also after a crash or on a full disk.
 Result<void> write_file_atomic(const fs::path& path, std::string_view content, int mode = 0644);
 
-// A fresh folder under the system's temporary folder, removed with its content when this object dies.
+// A fresh folder under the system's temporary folder, removed with its content when this object dies; if the
+// process is killed before, by the next one that makes a folder.
 class TempDir {
  public:
   TempDir() = default;
-  TempDir(TempDir&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TempDir(TempDir&& other) noexcept : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   TempDir& operator=(TempDir&& other) noexcept {
     std::swap(path_, other.path_);
+    std::swap(lock_, other.lock_);
     return *this;
   }
   ~TempDir();
@@ -39,10 +43,28 @@ class TempDir {
 
  private:
   fs::path path_;
+  Fd lock_;
+};
+
+// A file whose lock this process holds while the object lives. The lock goes with the process, also when that
+// is killed; programs that are started do not inherit it.
+class FileLock {
+ public:
+  // Nothing: another process, or another object of this one, holds it. The file is made where it is missing.
+  // `shared`: any number of processes may hold it at once, as long as nobody holds it alone.
+  static Result<std::optional<FileLock>> take(const fs::path& path, bool shared = false);
+  // Whether somebody holds it now.
+  static bool held(const fs::path& path);
+
+ private:
+  explicit FileLock(Fd fd) : fd_(std::move(fd)) {}
+  Fd fd_;
 };
 
 // Removes every TempDir that is alive now: for the way out that runs no destructors (a signal).
 void remove_live_temp_dirs();
+// Removes the folders that processes of this user left when they were killed: how many.
+std::size_t remove_abandoned_temp_dirs();
 
 // $KFORGE_HOME, else $XDG_DATA_HOME/kforge, else ~/.local/share/kforge; created with mode 0700.
 Result<fs::path> kforge_home();

@@ -1,7 +1,11 @@
 #include "base/files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -59,6 +63,46 @@ TEST(TempDir, GoesWithItsContent) {
   EXPECT_FALSE(fs::exists(place));
 }
 
+void make_old(const fs::path& path) {
+  timespec long_ago[2] = {{1, 0}, {1, 0}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), long_ago, 0), 0);
+}
+
+TEST(TempDir, OfAKilledProcessIsRemovedByTheNextAndOneInUseIsNot) {
+  int name[2];
+  ASSERT_EQ(::pipe(name), 0);
+  pid_t child = ::fork();
+  if (child == 0) {
+    TempDir mine = TempDir::create().value();
+    std::string path = mine.path().string() + "\n";
+    (void)!::write(name[1], path.data(), path.size());
+    for (;;) ::pause();
+  }
+  std::string left;
+  for (char c; ::read(name[0], &c, 1) == 1 && c != '\n';) left += c;
+  std::ofstream(fs::path(left) / "x") << "y";
+  make_old(left);
+  remove_abandoned_temp_dirs();
+  EXPECT_TRUE(fs::exists(left)) << "its process is alive";
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  remove_abandoned_temp_dirs();
+  EXPECT_FALSE(fs::exists(left));
+}
+
+TEST_F(FilesTest, ALockIsHeldOnceAndEndsWithItsHolder) {
+  EXPECT_FALSE(FileLock::held(path("lock")));
+  {
+    auto first = FileLock::take(path("lock")).value();
+    ASSERT_TRUE(first);
+    EXPECT_FALSE(FileLock::take(path("lock")).value());
+    EXPECT_TRUE(FileLock::held(path("lock")));
+  }
+  EXPECT_FALSE(FileLock::held(path("lock")));
+  EXPECT_TRUE(FileLock::take(path("lock")).value());
+  EXPECT_FALSE(FileLock::take(path("no/such/folder"))) << "a lock that cannot be made is an error";
+}
+
 TEST_F(FilesTest, HomeIsMadePrivate) {
   ::setenv("KFORGE_HOME", path("home").c_str(), 1);
   auto home = kforge_home();
@@ -74,6 +118,14 @@ TEST_F(FilesTest, DataRootCanBeNamed) {
   ::unsetenv("KFORGE_DATA");
   ASSERT_TRUE(root);
   EXPECT_EQ(*root, dir_.path());
+}
+
+TEST_F(FilesTest, ADataRootThatIsNotThereIsSaid) {
+  ::setenv("KFORGE_DATA", path("nowhere").c_str(), 1);
+  auto root = data_root();
+  ::unsetenv("KFORGE_DATA");
+  ASSERT_FALSE(root);
+  EXPECT_NE(root.error().message.find("KFORGE_DATA: there is no folder"), std::string::npos);
 }
 
 TEST(HelperProgram, AMissingOneIsNamed) {

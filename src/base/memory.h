@@ -5,6 +5,9 @@
 
 namespace kforge {
 
+// Of the machine, used or not.
+std::size_t physical_memory();
+
 // Bytes the system can still give without swapping; a very large number where it does not say.
 std::size_t available_memory();
 

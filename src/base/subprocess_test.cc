@@ -63,7 +63,7 @@ TEST(Subprocess, TheTimeoutKillsTheWholeGroup) {
   ASSERT_TRUE(finished);
   EXPECT_TRUE(finished->timed_out);
   EXPECT_EQ(finished->signal, SIGKILL);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60)) << "it would sleep for 300";
   pid_t grandchild = std::stoi(finished->out);
   // Killed; whoever adopts it reaps it in its own time.
   for (int i = 0; i < 100 && ::kill(grandchild, 0) == 0; ++i) {
@@ -77,11 +77,11 @@ TEST(Subprocess, TheTimeoutKillsTheWholeGroup) {
 
 TEST(Subprocess, ALeftoverThatHoldsTheOutputKeepsNobodyWaiting) {
   auto start = std::chrono::steady_clock::now();
-  auto finished = run_command(shell("sleep 3 & echo done"));
+  auto finished = run_command(shell("sleep 60 & echo done"));
   ASSERT_TRUE(finished);
   EXPECT_TRUE(finished->ok());
   EXPECT_EQ(finished->out, "done\n");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
 }
 
 // The parent is killed as `kill -9` does it: nothing of it runs any more that could end the child.

@@ -14,6 +14,9 @@ std::string_view trimmed(std::string_view text);
 // ASCII letters only; other bytes stay.
 std::string lower_case(std::string_view text);
 
+// As one word of a shell's command line: quoted where a shell would read more than the text itself.
+std::string shell_quoted(std::string_view text);
+
 // The lines without their line feeds. A line feed at the very end begins no further line.
 std::vector<std::string_view> lines_of(std::string_view text);
 
