@@ -11,6 +11,7 @@ void option_fields(auto&& field, auto& o) {
   field("platform", s.platform);
   field("precision", s.precision);
   field("shape_set", s.shape_set);
+  field("set", s.set);
   field("cold", s.cold);
   field("threads", s.threads);
   field("baselines", s.baselines);
@@ -116,7 +117,9 @@ OptionMap to_options(const ForgeOptions& options) {
 Result<ForgeOptions> options_from(const OptionMap& map) {
   ForgeOptions options;
   std::string problem;
-  option_fields(OptionReader{map, problem}, options);
+  OptionMap known = map;
+  known.try_emplace("set", std::vector<std::string>());  // runs recorded before there was --set
+  option_fields(OptionReader{known, problem}, options);
   if (!problem.empty()) return fail("the store's record of the options cannot be read: {}", problem);
   return options;
 }

@@ -1,9 +1,8 @@
 #include "judge/program.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
+#include "base/memory.h"
 #include "build/source_place.h"
 #include "build/symbols.h"
 #include "execute/waiting_runners.h"
@@ -15,11 +14,6 @@ namespace kforge {
 namespace {
 
 using std::chrono::milliseconds;
-
-std::size_t physical_memory() {
-  return static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
 
 ProgramSpec limited(const Workspace& workspace, ProgramSpec spec, const BoundTask& task) {
   const JudgeSetup& setup = workspace.setup();

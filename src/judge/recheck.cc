@@ -39,24 +39,8 @@ bool figures_follow(const EvalReport& report) {
          close(ratio.hi, report.speedup->hi);
 }
 
-EvalOptions options_of(const EvalReport& report) {
-  EvalOptions options;
-  options.task = report.task_path.empty() ? report.task : report.task_path;
-  options.platform = report.platform;
-  options.precision = report.precision;
-  options.shape_set = report.shape_set;
-  options.cold = report.cache == "cold";
-  options.threads = report.threads;
-  options.check_only = report.check_only;
-  options.allow_libraries = report.libraries_allowed;
-  options.baselines = report.asked_baselines;
-  options.deterministic = report.deterministic;
-  options.march = report.asked_march;
-  if (report.sandbox == "none") options.sandbox = SandboxTier::kNone;
-  return options;
-}
+}  // namespace
 
-// The stored sources as files again.
 Result<void> restore(const StoredCandidate& candidate, const fs::path& folder) {
   for (const SourceFile& file : candidate.files) {
     std::error_code error;
@@ -66,7 +50,23 @@ Result<void> restore(const StoredCandidate& candidate, const fs::path& folder) {
   return {};
 }
 
-}  // namespace
+JudgeOptions judge_options_of(const EvalReport& report) {
+  JudgeOptions options;
+  options.task = report.task_path.empty() ? report.task : report.task_path;
+  options.platform = report.platform;
+  options.precision = report.precision;
+  options.shape_set = report.shape_set;
+  options.set = report.set;
+  options.call_limit_seconds = report.asked_timeout;
+  options.cold = report.cache == "cold";
+  options.threads = report.threads;
+  options.allow_libraries = report.libraries_allowed;
+  options.baselines = report.asked_baselines;
+  options.deterministic = report.deterministic;
+  options.march = report.asked_march;
+  if (report.sandbox == "none") options.sandbox = SandboxTier::kNone;
+  return options;
+}
 
 Result<Recheck> recheck(std::string_view result_id, const std::string& python, Progress& progress) {
   KF_TRY(Store store, Store::open());
@@ -76,7 +76,9 @@ Result<Recheck> recheck(std::string_view result_id, const std::string& python, P
   if (record.candidate.empty())
     return fail("result {} has no program to judge again: its outcome was {}", record.id, record.outcome);
   KF_TRY(StoredCandidate candidate, store.candidate(record.candidate));
-  EvalOptions options = options_of(check.stored);
+  EvalOptions options;
+  static_cast<JudgeOptions&>(options) = judge_options_of(check.stored);
+  options.check_only = check.stored.check_only;
   options.python = python;
   KF_TRY(Task task, load_task(options.task));
   check.task_unchanged = task.content_hash == check.stored.task_hash;

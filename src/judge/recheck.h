@@ -7,7 +7,9 @@
 
 #include "base/progress.h"
 #include "base/result.h"
+#include "judge/setup.h"
 #include "store/eval_report.h"
+#include "store/store.h"
 
 namespace kforge {
 
@@ -27,6 +29,12 @@ struct Recheck {
     return figures_follow && same_outcome && (!speedups_comparable || speedups_overlap);
   }
 };
+
+// The options that a stored result was judged under.
+JudgeOptions judge_options_of(const EvalReport& report);
+
+// The stored sources as files again.
+Result<void> restore(const StoredCandidate& candidate, const std::filesystem::path& folder);
 
 // `python` as for eval; everything else is taken from the stored result.
 Result<Recheck> recheck(std::string_view result_id, const std::string& python, Progress& progress);

@@ -43,6 +43,8 @@ EvalReport asked(const JudgeSetup& setup, const JudgeRequest& request) {
   }
   report.deterministic = options.deterministic;
   report.asked_march = options.march;
+  report.set = options.set;
+  report.asked_timeout = options.call_limit_seconds;
   report.threads = setup.threads;
   report.sandbox = name_of(setup.tier);
   report.machine = setup.machine.id();

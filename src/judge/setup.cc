@@ -1,5 +1,8 @@
 #include "judge/setup.h"
 
+#include "base/memory.h"
+#include "base/readable.h"
+
 namespace kforge {
 namespace {
 
@@ -20,6 +23,20 @@ Result<int> threads_of(const JudgeOptions& options, const Machine& machine) {
       fmt::format("{} threads were asked for, and {} cpus are allowed", threads, machine.threads()));
 }
 
+// The truth is computed in double precision, beside the program's own copy.
+Result<void> check_memory(const BoundTask& task) {
+  double tensors = 0;
+  for (const BoundArgument& argument : task.arguments) tensors += static_cast<double>(argument.bytes());
+  auto memory = static_cast<double>(physical_memory());
+  if (3 * tensors <= memory) return {};
+  return fail_with_remedy(
+      "judge it on a smaller shape set (--shapes small), or give smaller sizes: --set NAME=SIZE",
+      fmt::format("the tensors of {} take {} in shape set {} ({}); judging needs three times that, and this "
+                  "machine has {} of memory",
+                  full_name(*task.task), readable_bytes(tensors), task.shape_set,
+                  dims_text(task.shape_case.dims), readable_bytes(memory)));
+}
+
 Result<SandboxTier> tier_of(const JudgeOptions& options) {
   if (!options.sandbox) return strongest_tier();
   if (auto why = tier_unavailable(*options.sandbox))
@@ -38,6 +55,8 @@ Result<std::unique_ptr<const JudgeSetup>> open_setup(const JudgeOptions& options
     return fail_with_remedy("name a Python that has onnxruntime or torch, or leave --python out",
                             fmt::format("--python: there is no {}", options.python.string()));
   KF_TRY(setup.task, load_task(options.task));
+  KF_TRY(auto dims, parse_dims(options.set));
+  KF_TRY_VOID(set_dims(setup.task, options.shape_set, dims));
   KF_TRY(setup.platform, load_platform(options.platform));
   if (setup.platform.kind != "native")
     return fail("platform {} is of kind {}, which this version of KForge cannot judge", setup.platform.name,
@@ -50,6 +69,7 @@ Result<std::unique_ptr<const JudgeSetup>> open_setup(const JudgeOptions& options
   std::size_t count = set == setup.task.shapes.end() ? 1 : set->second.size();
   for (std::size_t index = 0; index < count; ++index) {
     KF_TRY(BoundTask task, bind_task(setup.task, options.shape_set, index));
+    KF_TRY_VOID(check_memory(task));
     setup.cases.push_back(std::make_unique<const BoundTask>(std::move(task)));
   }
   return opened;

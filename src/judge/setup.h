@@ -22,6 +22,7 @@ struct JudgeOptions {
   std::string platform = "cpu";        // --on
   std::string precision = "fp32";      // --precision
   std::string shape_set = "bench";     // --shapes
+  std::vector<std::string> set;        // --set: "B=32,D=64", sizes in place of the shape set's
   bool cold = true;                    // --cache cold|warm
   int threads = 0;                     // --threads; 0: all allowed
   std::vector<std::string> baselines;  // --baseline: names, NAME=FILE, or "none"; empty: every one present

@@ -173,7 +173,9 @@ std::string to_json(const EvalReport& report, bool with_samples) {
   json["check_only"] = report.check_only;
   json["asked"] = {{"baselines", report.asked_baselines},
                    {"deterministic", report.deterministic},
-                   {"march", null_when_empty(report.asked_march)}};
+                   {"march", null_when_empty(report.asked_march)},
+                   {"set", report.set},
+                   {"timeout", report.asked_timeout}};
   json["flags"] = report.flags;
   json["gates"] = array_json(report.gates, gate_json);
   json["cases"] = array_json(report.cases, case_json);
@@ -264,6 +266,8 @@ Result<EvalReport> eval_report_from_json(std::string_view text) {
     report.asked_baselines = asked.texts("baselines");
     report.deterministic = asked.get_or("deterministic", false);
     report.asked_march = asked.get_or<std::string>("march", "");
+    report.set = asked.texts("set");
+    report.asked_timeout = asked.get_or("timeout", 0.0);
     return true;
   });
   report.flags = r.texts("flags");

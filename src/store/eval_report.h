@@ -3,6 +3,7 @@
 // magic number.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -100,7 +101,8 @@ struct EvalReport {
   std::string task_path;   // of a task given by its path; empty for one of the suites
   std::string task_hash;
   std::string platform = "cpu";
-  std::string shape_set;  // "bench"
+  std::string shape_set;         // "bench"
+  std::vector<std::string> set;  // --set: sizes in place of the shape set's
   std::vector<ShapeResult> cases;
   std::string kernel_path;         // as the user gave it
   std::string kernel_hash;         // of the candidate's files
@@ -115,6 +117,7 @@ struct EvalReport {
   std::vector<std::string> asked_baselines;  // --baseline; empty: every one present
   bool deterministic = false;                // --deterministic
   std::string asked_march;                   // --march; empty: the best that runs here
+  double asked_timeout = 0;                  // --timeout; 0: from the size of the task
 
   // Verdict.
   Outcome outcome = Outcome::kPassed;
@@ -161,6 +164,8 @@ struct EvalReport {
   std::vector<SampleSeries> samples;  // only in the stored document
 
   bool passed() const { return outcome == Outcome::kPassed; }
+  // A program that does nothing would pass too: the task shows nothing.
+  bool vacuous() const { return std::ranges::find(flags, "vacuous") != flags.end(); }
   std::string_view gate_name() const { return gate ? name_of(*gate) : ""; }
 };
 

@@ -114,6 +114,9 @@ Result<std::vector<Listed>> list_suites() {
       for (const auto& task : fs::directory_iterator(suite.path(), error))
         if (fs::exists(task.path() / "task.toml", error))
           out.push_back({suite.path().filename().string(), task.path().filename().string(), task.path()});
+  if (out.empty())
+    return fail_with_remedy("set KFORGE_DATA to the folder that has platforms/ and tasks/, or unset it",
+                            fmt::format("there are no tasks in {}", (root / "tasks").string()));
   std::ranges::sort(out, {}, [](const Listed& one) { return std::tie(one.suite, one.name); });
   return out;
 }

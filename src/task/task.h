@@ -84,6 +84,15 @@ Result<std::vector<std::string>> task_names();
 // Every task of the suites below data_root()/tasks, sorted; a task that does not load is an Error naming it.
 Result<std::vector<Task>> load_all_tasks(std::string_view suite = "");
 
+// Gives dimensions of a shape set other sizes, in all its cases: `--set B=32,D=64`. An Error names a
+// dimension that the task does not have.
+Result<void> set_dims(Task& task, std::string_view shape_set,
+                      const std::map<std::string, std::int64_t>& dims);
+// "B=32,D=64"; several texts are one list.
+Result<std::map<std::string, std::int64_t>> parse_dims(const std::vector<std::string>& texts);
+// "B=32 D=64"
+std::string dims_text(const std::map<std::string, std::int64_t>& dims);
+
 // A task with one shape case filled in: everything later steps need.
 struct BoundArgument {
   std::string name, c_name, output;
