@@ -138,23 +138,26 @@ Result<void> Store::load_evidence(StoredResult& result) {
 }
 
 Result<std::vector<ResultRow>> Store::latest_results(const ResultFilter& filter) {
-  KF_TRY(auto query,
-         database_.prepare(
-             "SELECT id, created_at, task, shape_set, platform, precision, outcome, gate, against, "
-             "machine, time_ns, speedup FROM result WHERE (?1 = '' OR task = ?1 OR substr(task, instr(task, "
-             "'/') + 1) = ?1) "
-             "AND (?2 = '' OR outcome = ?2) ORDER BY id DESC LIMIT ?3"));
+  KF_TRY(
+      auto query,
+      database_.prepare(
+          "SELECT id, created_at, task, shape_set, platform, precision, outcome, gate, against, "
+          "machine, CASE WHEN json_valid(document) THEN json_extract(document, '$.kernel.path') END, "
+          "candidate, time_ns, speedup FROM result WHERE (?1 = '' OR task = ?1 OR substr(task, instr(task, "
+          "'/') + 1) = ?1) "
+          "AND (?2 = '' OR outcome = ?2) ORDER BY id DESC LIMIT ?3"));
   query.bind(filter.task).bind(filter.outcome).bind(static_cast<std::int64_t>(filter.limit));
   std::vector<ResultRow> rows;
   for (;;) {
     KF_TRY(bool more, query.step());
     if (!more) return rows;
     ResultRow& row = rows.emplace_back();
-    std::string* texts[] = {&row.id,        &row.created_at, &row.task, &row.shape_set, &row.platform,
-                            &row.precision, &row.outcome,    &row.gate, &row.against,   &row.machine};
+    std::string* texts[] = {&row.id,       &row.created_at, &row.task,    &row.shape_set,
+                            &row.platform, &row.precision,  &row.outcome, &row.gate,
+                            &row.against,  &row.machine,    &row.kernel,  &row.candidate};
     for (int column = 0; std::string * text : texts) *text = query.text(column++);
-    row.time_ns = optional_real(query, 10);
-    row.speedup = optional_real(query, 11);
+    row.time_ns = optional_real(query, 12);
+    row.speedup = optional_real(query, 13);
   }
 }
 

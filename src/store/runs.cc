@@ -46,8 +46,23 @@ Result<std::unique_ptr<RunRecords>> RunRecords::open() {
 Result<std::unique_ptr<RunRecords>> RunRecords::open(const std::filesystem::path& folder) {
   KF_TRY(Store store, Store::open(folder));  // brings the tables up to date
   KF_TRY(Database database, Database::open(folder / "store.db"));
-  return std::unique_ptr<RunRecords>(new RunRecords(std::move(store), std::move(database)));
+  return std::unique_ptr<RunRecords>(new RunRecords(folder, std::move(store), std::move(database)));
 }
+
+fs::path RunRecords::lock_file(std::string_view run) const {
+  return folder_ / "locks" / fmt::format("run-{}", run);
+}
+
+Result<FileLock> RunRecords::hold(std::string_view run) {
+  std::error_code ignored;
+  fs::create_directories(folder_ / "locks", ignored);
+  KF_TRY(auto lock, FileLock::take(lock_file(run)));
+  if (lock) return std::move(*lock);
+  return fail_with_remedy("wait for it, or stop it, then resume",
+                          fmt::format("another process is working on run {}", run));
+}
+
+bool RunRecords::held(std::string_view run) const { return FileLock::held(lock_file(run)); }
 
 Result<void> RunRecords::begin(const StoredRun& run) {
   Lock lock(mutex_);

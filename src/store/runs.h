@@ -102,6 +102,9 @@ class RunRecords {
   Result<void> finish(const StoredRun& run);
   // By id, by a prefix that fits only one, or "last".
   Result<StoredRun> run(std::string_view id);
+  // Only one process works on a run: the lock goes with it, however it ends. An Error: another one does.
+  Result<FileLock> hold(std::string_view run);
+  bool held(std::string_view run) const;
   // Newest first.
   Result<std::vector<StoredRun>> latest(std::string_view task, std::size_t limit);
 
@@ -151,7 +154,9 @@ class RunRecords {
   Result<std::optional<Elsewhere>> best_elsewhere(std::string_view task, std::string_view platform);
 
  private:
-  RunRecords(Store store, Database database) : store_(std::move(store)), database_(std::move(database)) {}
+  RunRecords(std::filesystem::path folder, Store store, Database database)
+      : folder_(std::move(folder)), store_(std::move(store)), database_(std::move(database)) {}
+  std::filesystem::path lock_file(std::string_view run) const;
   Result<std::string> full_id(std::string_view id);
   Result<void> save_document(std::string_view run, int attempt, std::string_view document);
   Result<std::optional<std::string>> document(std::string_view run, int attempt);
@@ -163,6 +168,7 @@ class RunRecords {
   }
 
   std::mutex mutex_;
+  std::filesystem::path folder_;
   Store store_;
   Database database_;
 };

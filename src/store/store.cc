@@ -5,6 +5,26 @@
 
 namespace kforge {
 
+namespace {
+
+Result<FileLock> lock_home(const fs::path& home, bool shared, std::string_view in_the_way) {
+  std::error_code ignored;
+  fs::create_directories(home / "locks", ignored);
+  KF_TRY(auto lock, FileLock::take(home / "locks" / "in-use", shared));
+  if (lock) return std::move(*lock);
+  return fail_with_remedy("wait for it to end, and run the command again", std::string(in_the_way));
+}
+
+}  // namespace
+
+Result<FileLock> use_home(const fs::path& home) {
+  return lock_home(home, true, "another process is cleaning KForge's caches");
+}
+
+Result<FileLock> have_home_alone(const fs::path& home) {
+  return lock_home(home, false, "another process of KForge is at work, with the caches in its hands");
+}
+
 Result<Store> Store::open() {
   KF_TRY(fs::path home, kforge_home());
   return open(home);

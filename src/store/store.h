@@ -53,6 +53,7 @@ struct StoredResult {
 // A line of a list: a result without its evidence.
 struct ResultRow {
   std::string id, created_at, task, shape_set, platform, precision, outcome, gate, against, machine;
+  std::string kernel, candidate;  // the path it was read from, and the hash of its files
   std::optional<double> time_ns, speedup;
 };
 
@@ -105,6 +106,11 @@ class Store {
   std::filesystem::path folder_;
   Database database_;
 };
+
+// Held by whoever judges, so that nobody takes the caches away meanwhile. An Error: they are being cleaned.
+Result<FileLock> use_home(const std::filesystem::path& home);
+// Held by whoever cleans. An Error: somebody is judging.
+Result<FileLock> have_home_alone(const std::filesystem::path& home);
 
 // Twelve characters that sort by time: milliseconds, then chance.
 std::string new_result_id();

@@ -3,6 +3,7 @@
 // again, and the run ends as it would have.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -117,6 +118,7 @@ TEST_F(Resume, AfterADeathAtEveryStepTheRunEndsAsItWouldHave) {
   int deaths = 0;
   for (int at = 1; at < 60; ++at) {
     fs::remove(notes_);
+    fs::remove_all(folder_.path() / "out");  // of the run before: another one does not overwrite it
     int code = in_child([&] {
       after_run_record = step;
       steps_until_death = at;
@@ -176,6 +178,36 @@ TEST_F(Resume, AfterADeathAtEveryStepTheRunEndsAsItWouldHave) {
     if (HasFailure()) break;
   }
   EXPECT_GT(deaths, 15) << "every step was hit";
+}
+
+TEST_F(Resume, ARunThatAProcessWorksOnIsRefusedAndFreeOnceItDies) {
+  int waiting[2];
+  ASSERT_EQ(::pipe(waiting), 0);
+  pid_t worker = ::fork();
+  if (worker == 0) {
+    after_run_record = [&] {
+      (void)!::write(waiting[1], "x", 1);
+      for (;;) ::pause();
+    };
+    (void)forge(options(), host());
+    ::_exit(3);
+  }
+  char byte;
+  ASSERT_EQ(::read(waiting[0], &byte, 1), 1);
+  auto records = RunRecords::open();
+  ASSERT_TRUE(records);
+  std::string id = (*records)->run("last")->id;
+  EXPECT_TRUE((*records)->held(id));
+  auto second = resume(id, host());
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().message.find("another process is working on run " + id), std::string::npos);
+
+  ::kill(worker, SIGKILL);
+  ::waitpid(worker, nullptr, 0);
+  EXPECT_FALSE((*records)->held(id));
+  auto alone = resume(id, host());
+  ASSERT_TRUE(alone) << alone.error().text();
+  EXPECT_EQ(alone->state, RunState::kFinished);
 }
 
 }  // namespace
