@@ -1,15 +1,32 @@
 #include "execute/fill.h"
 
+#include <sys/mman.h>
+
 #include <cstring>
 #include <random>
 
 namespace kforge {
+namespace {
+
+// What was written is for the program, and stays in the shared memory. Out of this process's view it goes, as
+// its next use is far away: with several slots and programs it would be many times the tensors.
+void let_go(std::span<std::byte> written) {
+  constexpr std::size_t kSmall = 4 << 20;
+  constexpr std::uintptr_t kPage = 4096;
+  if (written.size() < kSmall) return;
+  auto begin = (reinterpret_cast<std::uintptr_t>(written.data()) + kPage - 1) / kPage * kPage;
+  auto end = reinterpret_cast<std::uintptr_t>(written.data() + written.size()) / kPage * kPage;
+  (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+}  // namespace
 
 void fill_params(const BoundTask& task, const InputMemory& memory, InputChoice choice) {
   for (std::size_t a = 0; a < task.arguments.size(); ++a) {
     if (task.arguments[a].role != Role::kParam) continue;
     fill_argument(task.arguments[a], choice.kind, choice.seed, a, memory.params.tensor(a, 0));
     memory.params.set_canaries(a, 0);
+    let_go(memory.params.tensor(a, 0));
   }
 }
 
@@ -18,6 +35,7 @@ void fill_inputs(const BoundTask& task, const InputMemory& memory, InputChoice c
     if (task.arguments[a].role != Role::kInput) continue;
     fill_argument(task.arguments[a], choice.kind, choice.seed, a, memory.inputs.tensor(a, slot));
     memory.inputs.set_canaries(a, slot);
+    let_go(memory.inputs.tensor(a, slot));
   }
 }
 
@@ -33,6 +51,7 @@ void reset_outputs(const BoundTask& task, const TensorMemory& outputs, InputChoi
       continue;
     }
     outputs.set_canaries(a, slot);
+    let_go(outputs.tensor(a, slot));
   }
 }
 

@@ -11,7 +11,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kOracleCacheBytes = std::size_t{4} << 30;
-constexpr std::size_t kMostExpectedBytes = std::size_t{2} << 30;
+// Computing one of them takes three to four times the tensors besides; all together this process is to stay
+// below 500 MB and four times the tensors. What does not fit comes from the disk.
+constexpr std::size_t kMostExpectedBytes = std::size_t{240} << 20;
 constexpr milliseconds kLeastLoadLimit{2'000};  // for a sandbox on a busy machine
 
 milliseconds call_limit(const JudgeSetup& setup, const BoundTask& task) {
@@ -37,6 +39,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open(const JudgeOptions& options, 
 
 Result<void> Workspace::open_files() {
   KF_TRY(fs::path home, kforge_home());
+  KF_TRY(in_use_, use_home(home));
   oracle_cache_.emplace(home / "cache" / "oracle", kOracleCacheBytes);
   expected_cache_.emplace(&*oracle_cache_, std::min(kMostExpectedBytes, available_memory() / 8));
   if (setup_->options.store) {

@@ -71,6 +71,7 @@ class Workspace {
   Progress* progress_;
   double open_seconds_ = 0;
   std::stop_token stop_;
+  std::optional<FileLock> in_use_;  // `kforge clean` waits for whoever judges
   std::optional<Store> store_;
   std::optional<FileCache> oracle_cache_;
   std::optional<ExpectedCache> expected_cache_;

@@ -89,7 +89,7 @@ struct Difference {
   bool yardstick_finite = true;
 };
 
-Difference difference_of(const std::vector<double>& truth, const std::vector<double>& yardstick, DType dtype,
+Difference difference_of(const std::vector<double>& truth, const std::vector<float>& yardstick, DType dtype,
                          int threads) {
   constexpr std::int64_t kRange = 1 << 18;
   const auto count = static_cast<std::int64_t>(truth.size());
@@ -106,7 +106,7 @@ Difference difference_of(const std::vector<double>& truth, const std::vector<dou
         part.yardstick_finite = false;
         continue;
       }
-      double error = std::fabs(yardstick[i] - truth[i]);
+      double error = std::fabs(static_cast<double>(yardstick[i]) - truth[i]);
       // The graph itself may have rounded both of them, to neighbours.
       if (narrow && round_to(dtype, truth[i]) == truth[i]) error -= rounding_allowance(dtype, truth[i]);
       part.worst = std::max(part.worst, error);
@@ -142,8 +142,23 @@ bool exponential(const Graph& graph, const std::string& output) {
   return node && node->domain.empty() && (node->op == "Softmax" || node->op == "Exp");
 }
 
+// A result of the yardstick: floats again, which is what they were. Large tensors take up much of the memory
+// of this process; three copies of a result are alive at once, and no more.
+using YardstickValues = std::vector<float>;
+
+std::vector<YardstickValues> yardstick_values(std::vector<OracleTensor> results, int threads) {
+  std::vector<YardstickValues> values;
+  for (OracleTensor& result : results) {
+    values.emplace_back();
+    if (auto* doubles = std::get_if<std::vector<double>>(&result.values))
+      values.back() = rounded(*doubles, threads);
+    result.values = {};
+  }
+  return values;
+}
+
 // One output from its truth and its yardstick.
-Result<ExpectedOutput> join(const std::string& name, OracleTensor truth, const OracleTensor& yardstick,
+Result<ExpectedOutput> join(const std::string& name, OracleTensor truth, YardstickValues yardstick,
                             bool exponential, int threads, bool& yardstick_finite) {
   ExpectedOutput output{.name = name, .dtype = truth.dtype, .shape = truth.shape};
   if (auto* ints = std::get_if<std::vector<std::int64_t>>(&truth.values)) {
@@ -151,12 +166,12 @@ Result<ExpectedOutput> join(const std::string& name, OracleTensor truth, const O
     return output;
   }
   auto* values = std::get_if<std::vector<double>>(&truth.values);
-  const auto* others = std::get_if<std::vector<double>>(&yardstick.values);
   if (!values) return fail("output {} is a tensor of strings, which no kernel can compute", name);
-  if (!others || others->size() != values->size())
+  if (yardstick.size() != values->size())
     return fail("output {} has another shape in fp32 than in fp64: its shape depends on rounded values",
                 name);
-  const Difference difference = difference_of(*values, *others, truth.dtype, threads);
+  const Difference difference = difference_of(*values, yardstick, truth.dtype, threads);
+  yardstick = {};
   const auto finite = static_cast<double>(std::max<std::int64_t>(difference.finite, 1));
   output.rms = output.deviation = std::sqrt(difference.square_sum / finite);
   if (difference.finite >= kFewElements) {
@@ -183,16 +198,16 @@ Result<Expected> compute(const BoundTask& task, InputKind kind, std::uint64_t pa
   }
 
   const Inputs inputs = make_inputs(task, kind, params_seed, seed);
-  KF_TRY(auto truth, run_oracle(graph, inputs.views, Precision::kFp64, threads));
   bool long_sums = false;
-  KF_TRY(auto yardstick, run_oracle(graph, inputs.views, Precision::kFp32, threads, &long_sums));
+  KF_TRY(auto plain, run_oracle(graph, inputs.views, Precision::kFp32, threads, &long_sums));
+  std::vector<YardstickValues> yardstick = yardstick_values(std::move(plain), threads);
+  KF_TRY(auto truth, run_oracle(graph, inputs.views, Precision::kFp64, threads));
 
   Expected expected;
   for (std::size_t i = 0; i < own_outputs; ++i) {
     KF_TRY(ExpectedOutput output,
-           join(graph.outputs[i].name, std::move(truth[i]), yardstick[i],
+           join(graph.outputs[i].name, std::move(truth[i]), std::move(yardstick[i]),
                 exponential(graph, graph.outputs[i].name), threads, expected.yardstick_finite));
-    yardstick[i].values = {};
     output.long_sums = long_sums;
     expected.outputs.push_back(std::move(output));
   }
@@ -201,8 +216,8 @@ Result<Expected> compute(const BoundTask& task, InputKind kind, std::uint64_t pa
     bool ignored = true;
     const auto rank = static_cast<std::int64_t>(truth[next].shape.size());
     const std::int64_t axis = choices[i]->axis < 0 ? choices[i]->axis + rank : choices[i]->axis;
-    KF_TRY(ExpectedOutput source,
-           join(choices[i]->values, std::move(truth[next]), yardstick[next], false, threads, ignored));
+    KF_TRY(ExpectedOutput source, join(choices[i]->values, std::move(truth[next]), std::move(yardstick[next]),
+                                       false, threads, ignored));
     ++next;
     // Integers are compared as they are, and so are indices that the graph made floats of.
     if (source.values.empty() || is_float(expected.outputs[i].dtype)) continue;
