@@ -1,5 +1,7 @@
 #include "judge/next_steps.h"
 
+#include "base/text.h"
+
 namespace kforge {
 namespace {
 
@@ -8,7 +10,8 @@ std::vector<std::string> after_failure(const EvalReport& report) {
     case Outcome::kCompileError:
       return {"mend the first error above and run the same command again"};
     case Outcome::kNoProgram:
-      return {"give --kernel a C++ file that defines kernel(); `kforge tasks show " + report.task +
+      return {"give --kernel a C++ file that defines kernel(); `kforge tasks show " +
+              shell_quoted(report.task_path.empty() ? report.task : report.task_path) +
               "` prints its prototype"};
     case Outcome::kTimeout:
       return {"raise the limit with --timeout SECONDS if the kernel is only slow"};

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/readable.h"
+#include "report/absent_baselines.h"
 #include "report/eval_terminal.h"
 #include "report/speedup_text.h"
 #include "store/eval_report.h"
@@ -25,7 +26,7 @@ class Screen {
       : report_(report),
         style_(style),
         paint_(style.colour),
-        width_(static_cast<std::size_t>(std::max(style.width, 60))) {}
+        width_(static_cast<std::size_t>(std::max(style.width, 40))) {}
 
   std::string render() {
     heading();
@@ -63,9 +64,13 @@ class Screen {
   }
 
   void heading() {
-    text_ += fmt::format("{}  {}", paint_.strong(printable(report_.task)), report_.shape_set);
-    if (std::string text = dims(); !text.empty()) text_ += "  " + printable(text);
-    text_ += fmt::format("  on {}", report_.platform);
+    std::string task = printable(report_.task), rest = report_.shape_set;
+    if (std::string text = dims(); !text.empty()) rest += "  " + printable(text);
+    rest += fmt::format("  on {}", report_.platform);
+    bool fits = task.size() + 2 + rest.size() <= width_;
+    text_ += paint_.strong(task) + (fits ? "  " + rest : "");
+    if (!fits)
+      for (const std::string& line : wrap(rest, width_ - 2)) text_ += "\n  " + line;
     if (!report_.kernel_path.empty())
       text_ += fmt::format("\n{}", paint_.faint(printable(report_.kernel_path)));
     text_ += "\n\n";
@@ -88,8 +93,12 @@ class Screen {
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     text_ += "  " + (report_.passed() ? paint_.good(word) : paint_.bad(word));
     if (report_.gate) text_ += fmt::format(" at gate {}", paint_.strong(report_.gate_name()));
-    if (std::string count = gate_count(); !count.empty()) text_ += "  " + paint_.faint(count);
+    std::string count = gate_count();
+    std::size_t used = 2 + word.size() + (report_.gate ? 9 + report_.gate_name().size() : 0);
+    if (!count.empty()) text_ += (used + 2 + count.size() <= width_ ? "  " : "\n  ") + paint_.faint(count);
     text_ += "\n";
+    if (report_.passed() && report_.vacuous())
+      for (const std::string& line : wrap(kVacuous, width_ - 2)) text_ += "  " + paint_.warn(line) + "\n";
     if (report_.sandbox == "none")
       text_ +=
           fmt::format("  {}\n", paint_.warn("run without a sandbox: do this only with kernels you trust"));
@@ -120,14 +129,17 @@ class Screen {
       const Speedup& s = *report_.speedup;
       std::string value =
           fmt::format("{}  [{}, {}] over {}", factor(s.value), factor(s.lo), factor(s.hi), s.against);
+      std::string among = report_.baselines.size() > 1
+                              ? fmt::format("the fastest of {} baselines", report_.baselines.size())
+                              : "the only baseline present";
+      bool fits = kLabel + 4 + value.size() + among.size() <= width_;
       // The interval decides the colour: a speedup whose interval holds 1 is no speedup.
       text_ += fmt::format("  {:<{}}{}{}\n", "speedup", kLabel,
                            s.lo > 1   ? paint_.good(value)
                            : s.hi < 1 ? paint_.bad(value)
                                       : paint_.warn(value),
-                           report_.baselines.size() > 1
-                               ? fmt::format(", the fastest of {} baselines", report_.baselines.size())
-                               : ", the only baseline present");
+                           fits ? ", " + among : ",");
+      if (!fits) row("", among);
       if (std::string words = caution(s); !words.empty()) row("", words);
       if (report_.load && report_.load->busy()) row("", report_.load->words());
     }
@@ -167,17 +179,16 @@ class Screen {
                       baseline.speedup ? factor(baseline.speedup->value) : "", what});
     }
     if (!rows.empty()) {
-      std::string text = table(rows, "lrr");
+      std::string text = fitted_table(rows, "lrr", width_ - kLabel - 2);
       bool first = true;
       std::size_t at = 0;
       for (std::size_t end; (end = text.find('\n', at)) != std::string::npos; at = end + 1, first = false)
         text_ += fmt::format("  {:<{}}{}\n", first ? "baselines" : "", kLabel, text.substr(at, end - at));
     }
-    for (std::size_t i = 0; i < report_.absent_baselines.size(); ++i) {
-      const AbsentBaselineNote& note = report_.absent_baselines[i];
-      row(rows.empty() && i == 0 ? "baselines" : "",
-          fmt::format("no {}: {}{}", note.name, printable(note.reason),
-                      note.remedy.empty() || !style_.explain ? "" : "; " + printable(note.remedy)));
+    bool first = rows.empty();
+    for (const std::string& line : absent_lines(report_.absent_baselines, style_.explain)) {
+      row(first ? "baselines" : "", line);
+      first = false;
     }
   }
 
@@ -262,8 +273,8 @@ class Screen {
     for (std::size_t i = 0; i < report_.advice.size(); ++i)
       row(i == 0 ? "next" : "", printable(report_.advice[i]));
     if (!report_.result_id.empty())
-      row("result", fmt::format("{}   (kforge show {}, kforge recheck {})", report_.result_id,
-                                report_.result_id, report_.result_id));
+      row("result", fmt::format("{}: kforge show {}, kforge recheck {}", report_.result_id, report_.result_id,
+                                report_.result_id));
   }
 
   const EvalReport& report_;
@@ -275,15 +286,25 @@ class Screen {
 
 }  // namespace
 
+int terminal_columns(int fd) {
+  int columns = 0;
+  if (const char* given = std::getenv("COLUMNS")) columns = std::atoi(given);
+  winsize size{};
+  if (columns <= 0 && ::ioctl(fd, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
+  return std::max(columns, 0);
+}
+
 TerminalStyle terminal_style() {
   TerminalStyle style;
   const char* no_colour = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
   bool dumb = term && std::strcmp(term, "dumb") == 0;
   style.colour = ::isatty(STDOUT_FILENO) && !(no_colour && *no_colour) && !dumb;
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    style.width = std::clamp<int>(size.ws_col, 60, 140);
+  int columns = terminal_columns(STDOUT_FILENO);
+  if (columns > 0) {
+    style.width = std::clamp(columns, 40, 140);
+    style.table_width = static_cast<std::size_t>(std::max(columns, 40));
+  }
   return style;
 }
 

@@ -19,18 +19,38 @@ TEST(EvalTerminal, NamesSpeedupIntervalAndBaseline) {
   EXPECT_THAT(text, HasSubstr("1.83x  [1.80x, 1.86x] over onednn, the fastest of 2 baselines"));
   EXPECT_THAT(text, HasSubstr("3.42 ms  [3.40 ms, 3.45 ms]"));
   EXPECT_THAT(text, HasSubstr("78 % of the memory bound"));
-  EXPECT_THAT(text, HasSubstr("no onnxruntime: not installed"));
+  EXPECT_THAT(text, HasSubstr("no onnxruntime (scripts/setup.sh platforms)"));
   EXPECT_THAT(text, HasSubstr("fails gate extreme"));
   EXPECT_THAT(text, HasSubstr("kforge recheck 3f2k9a0bx1cd"));
 }
 
 TEST(EvalTerminal, FitsAScreen) {
   for (const EvalReport& report : {passed_report(), refused_report()}) {
-    std::string text = to_terminal(report, {.width = 100});
-    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 30);
+    std::string text = to_terminal(report, {.width = 80});
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 36);
     for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
-      EXPECT_LE(end - at, 104u) << text.substr(at, end - at);
+      EXPECT_LE(end - at, 80u) << text.substr(at, end - at);
   }
+}
+
+TEST(EvalTerminal, AbsentBaselinesAreOneLineWithOneRemedy) {
+  EvalReport report = passed_report();
+  report.absent_baselines = {
+      {"onnxruntime", "/usr/bin/python3: onnxruntime is not installed", "pip install onnxruntime"},
+      {"torch", "/usr/bin/python3: torch is not installed", "apt-get install python3-torch"},
+      {"torch.compile", "/usr/bin/python3: torch is not installed", "pip install torch"},
+      {"onednn", "no primitive computes Einsum", ""}};
+  std::string text = to_terminal(report, {.width = 120});
+  EXPECT_THAT(text, HasSubstr("no onnxruntime, torch, torch.compile (scripts/setup.sh platforms)"));
+  EXPECT_THAT(text, Not(HasSubstr("/usr/bin/python3")));
+  EXPECT_THAT(text, HasSubstr("no onednn: no primitive computes Einsum"));
+  EXPECT_THAT(to_terminal(report, {.explain = true, .width = 120}), HasSubstr("pip install torch"));
+}
+
+TEST(EvalTerminal, AVacuousTaskIsSaid) {
+  EvalReport report = passed_report();
+  report.flags = {"vacuous"};
+  EXPECT_THAT(to_terminal(report, {}), HasSubstr("the task is vacuous"));
 }
 
 TEST(EvalTerminal, RefusalGivesGateReasonAndAdvice) {

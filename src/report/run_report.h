@@ -37,6 +37,9 @@ struct RunReport {
   std::optional<int> best_attempt;
   std::optional<EvalReport> best;  // the confirmation run
   std::string kernel_path, folder;
+  bool folder_missing = false;               // it was written, and is gone
+  bool has_check = false;                    // the folder holds callers that check themselves
+  std::vector<std::string> judge_arguments;  // of `kforge eval`, to judge as the run did
   std::vector<Attempt> attempts;
   CostReport cost;
   std::map<int, CostReport> cost_of_attempt;
@@ -56,8 +59,9 @@ std::string to_markdown(const RunReport& report);
 std::string to_terminal(const RunReport& report, const TerminalStyle& style);
 // One line of the live display and of the table.
 std::string attempt_line(const Attempt& attempt, const Paint& paint, std::size_t width);
-// How to compile and call the kernel: a few lines. `from`: the folder they are typed in; empty: any.
-std::string usage_of_kernel(const RunReport& report, const std::filesystem::path& from = {});
+// How to compile, call, check and judge the kernel, as it was judged: lines of at most `width` characters
+// with commands to be typed in the folder `from`.
+std::string usage_of_kernel(const RunReport& report, const std::filesystem::path& from, std::size_t width);
 
 // What the live terminal is told.
 class RunView : public Progress {

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 
+#include "report/absent_baselines.h"
+#include "report/relative_path.h"
 #include "report/run_report.h"
 #include "report/speedup_chain.h"
 #include "report/speedup_text.h"
+#include "task/task.h"
 
 namespace kforge {
 namespace {
@@ -54,12 +57,6 @@ std::vector<std::string> failure_lines(const Attempt& attempt) {
   return lines;
 }
 
-std::string dims_text(const std::map<std::string, std::int64_t>& dims) {
-  std::string text;
-  for (const auto& [name, size] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, size);
-  return printable(text);
-}
-
 bool algebraic(const EvalReport& report) {
   return std::ranges::find(report.flags, "algebraic") != report.flags.end();
 }
@@ -101,17 +98,19 @@ std::string ended_words(const std::optional<Ending>& ended) {
 
 std::string headline_of(const RunReport& r) {
   if (!r.found()) return r.state == RunState::kFinished ? "No verified program was found" : "Not finished";
-  if (r.best->modelled) return "Verified, not timed";
-  if (!r.best->speedup) return "Verified; there was no baseline to compare with";
-  const std::string words = cautions(*r.best);
-  return fmt::format("Verified: {} over {}{}{}", interval_text(*r.best->speedup), r.best->speedup->against,
-                     words.empty() ? "" : "; ", words);
+  std::string words = cautions(*r.best);
+  if (!words.empty()) words.insert(0, "; ");
+  if (r.best->modelled) return "Verified, not timed" + words;
+  if (!r.best->speedup) return "Verified; there was no baseline to compare with" + words;
+  return fmt::format("Verified: {} over {}{}", interval_text(*r.best->speedup), r.best->speedup->against,
+                     words);
 }
 
 std::string attempt_line(const Attempt& a, const Paint& paint, std::size_t width) {
   static const AttemptJudgement kNotJudged;
   const AttemptJudgement& found = a.judgement ? *a.judgement : kNotJudged;
-  std::string padded = fmt::format("{:<24}", shorten(outcome_text(a), 24));
+  const std::size_t outcome_width = width < 100 ? 18 : 24;
+  std::string padded = fmt::format("{:<{}}", shorten(outcome_text(a), outcome_width), outcome_width);
   if (a.accepted()) padded = paint.good(padded);
   if (a.failed()) padded = paint.bad(padded);
   std::string speed = found.speedup       ? interval_text(*found.speedup)
@@ -119,127 +118,162 @@ std::string attempt_line(const Attempt& a, const Paint& paint, std::size_t width
                       : found.modelled_ns ? "modelled " + readable_time(*found.modelled_ns)
                                           : "";
   std::string head = fmt::format("{:>4}  {:<12}  ", a.number, name_of(a.proposal.pass));
-  std::size_t used = head.size() + 24 + 2 + 22 + 2;
+  std::size_t used = head.size() + outcome_width + 2 + 20 + 2;
   std::string_view said = a.failed() && !found.reason.empty() ? std::string_view(found.reason) : a.change();
-  std::size_t room = width > used + 20 ? width - used : 20;
-  return fmt::format("{}{}  {:<22}  {}", head, padded, speed, shorten(first_line(said), room));
+  constexpr std::size_t kLeast = 16;  // less than that says nothing: a line of its own
+  std::string words = first_line(said);
+  if (width >= used + kLeast)
+    return fmt::format("{}{}  {:<20}  {}", head, padded, speed, shorten(words, width - used));
+  std::string line = fmt::format("{}{}", head, padded) + (speed.empty() ? "" : "\n      " + speed);
+  return line + (words.empty() ? "" : "\n      " + shorten(words, width - 6));
 }
 
-std::string usage_of_kernel(const RunReport& r, const std::filesystem::path& from) {
-  if (!r.best || r.kernel_path.empty()) return "";
-  auto path = [&](const std::string& absolute) {
-    return from.empty() ? absolute : std::filesystem::path(absolute).lexically_relative(from).string();
+namespace {
+
+// "  label      text", further lines below the text.
+class RunScreen {
+ public:
+  explicit RunScreen(const TerminalStyle& style) : width_(static_cast<std::size_t>(style.width)) {}
+
+  std::string text;
+
+  void row(std::string label, std::string_view content) {
+    for (const std::string& line : wrap(content, width_ - kIndent)) {
+      text += fmt::format("  {:<11}{}\n", label, line);
+      label.clear();
+    }
+  }
+  void plain(std::string_view content) {
+    for (const std::string& line : wrap(content, width_)) text += line + "\n";
+  }
+
+ private:
+  static constexpr std::size_t kIndent = 13;
+  std::size_t width_;
+};
+
+void explain_attempt(RunScreen& screen, const Attempt& attempt, const Paint& paint,
+                     const TerminalStyle& style) {
+  auto faint = [&](std::string_view words) {
+    for (const std::string& line : wrap(words, static_cast<std::size_t>(style.width) - 8))
+      screen.text += paint.faint("        " + line) + "\n";
   };
-  std::string text, kernel = path(r.kernel_path), folder = path(r.folder);
-  if (r.best->build)
-    text += fmt::format(
-        "compile  g++ -std=c++20 -O3 -march=native -fopenmp -fPIC -shared -I {} {} -o libkernel.so\n", folder,
-        kernel);
-  text +=
-      fmt::format("call     declared in {}: {}\n", path(r.folder + "/task.h"),
-                  r.best->setup ? "prepare(...) once, kernel_prepared(state, ...) per call, release(state)"
-                                : "kernel(...)");
-  // The kernel is made for its shapes and its policy: judged under others it would fail.
-  text += fmt::format("judge    kforge eval {}{}{} --kernel {}\n",
-                      r.best->task_path.empty() ? r.task : path(r.best->task_path),
-                      r.shape_set == "bench" ? "" : " --shapes " + r.shape_set,
-                      r.precision == "fp32" ? "" : " --precision " + r.precision, kernel);
-  return text;
+  for (const std::string& line : failure_lines(attempt))
+    for (const std::string& part : wrap(line, static_cast<std::size_t>(style.width) - 8))
+      screen.text += "        " + part + "\n";
+  if (attempt.advice)
+    faint(fmt::format("{}: {} ({}){}", printable(attempt.advice->by), first_line(attempt.advice->change),
+                      first_line(attempt.advice->bottleneck),
+                      attempt.followed_advice() ? "" : ", " + not_followed_words(attempt)));
+  if (attempt.generation && !attempt.generation->rationale.empty() && attempt.accepted())
+    faint(printable(attempt.generation->rationale));
+  if (attempt.judgement) screen.text += paint.faint(printable(attempt.judgement->tuning));
 }
+
+void show_best(RunScreen& screen, const RunReport& r, const EvalReport& best, const TerminalStyle& style) {
+  if (best.modelled)
+    screen.row("modelled", fmt::format("{} by {}: ranks programs, is no time",
+                                       readable_time(best.modelled->ns), printable(best.modelled->model)));
+  if (best.time_ns)
+    screen.row("time", fmt::format("{}  [{}, {}] per call, {} cache, {}", readable_time(best.time_ns->value),
+                                   readable_time(best.time_ns->lo), readable_time(best.time_ns->hi),
+                                   best.cache, threads_text(best)));
+  for (const BaselineResult& baseline : best.baselines) {
+    std::string what = baseline.what;
+    for (Gate gate : baseline.failed_gates) what += fmt::format(" (fails gate {})", name_of(gate));
+    screen.row("baseline",
+               fmt::format("{:<14} {}{}  {}", baseline.name, readable_time(baseline.time_ns.value),
+                           baseline.speedup ? fmt::format("  {:.2f}x", baseline.speedup->value) : "", what));
+  }
+  for (const std::string& line : absent_lines(best.absent_baselines, style.explain))
+    screen.row("absent", line);
+  if (best.cases.size() == 1 && !best.cases[0].dims.empty())
+    screen.row("shapes", fmt::format("{}{}", printable(dims_text(best.cases[0].dims)),
+                                     best.general ? "" : " (the kernel is made for these)"));
+  screen.row(
+      "precision",
+      fmt::format(
+          "{}{}{}", r.precision, best.arithmetic.empty() ? "" : ", arithmetic " + printable(best.arithmetic),
+          best.error ? fmt::format(", error {} of the scale", readable_error(best.error->max_rel)) : ""));
+  if (best.roofline)
+    screen.row("roofline",
+               fmt::format("{:.0f} % of the {} bound", 100 * best.roofline->fraction, best.roofline->bound));
+  if (algebraic(best))
+    screen.row("algebraic", "it does less arithmetic than the graph says (fewer products, the same result)");
+}
+
+void show_files(RunScreen& screen, const RunReport& r, const TerminalStyle& style) {
+  std::error_code ignored;
+  std::filesystem::path here = std::filesystem::current_path(ignored);
+  if (r.folder_missing)
+    screen.row("folder", fmt::format("{} is gone; `kforge show {} --out DIR` writes it again",
+                                     shell_quoted(r.folder), r.id));
+  if (!r.kernel_path.empty() && !r.folder_missing) {
+    screen.text += fmt::format("\n  kernel     {}\n", shell_quoted(relative_to(r.kernel_path, here)));
+    std::string usage = usage_of_kernel(r, here, static_cast<std::size_t>(style.width) - 4);
+    for (std::string_view line : lines_of(usage))
+      screen.text += fmt::format("  {}\n", std::string(line).insert(9, "  "));
+  }
+  if (!r.folder.empty() && !r.folder_missing)
+    screen.row("report",
+               fmt::format("{}, report.json", shell_quoted(relative_to(r.folder + "/report.md", here))));
+  screen.row("run", fmt::format("{}   (kforge show {})", r.id, r.id));
+}
+
+}  // namespace
 
 std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
   Paint paint(style.colour);
-  std::string text = fmt::format("{}  {}  on {}  {}  run {}\n", paint.strong(printable(r.task)), r.shape_set,
-                                 r.platform, r.precision, r.id);
-  text += paint.faint(fmt::format("generator {}, analyst {}, strategy {}\n",
-                                  printable(fmt::format("{}", fmt::join(r.generators, ", "))),
-                                  printable(r.analyst), r.strategy));
+  auto width = static_cast<std::size_t>(style.width);
+  RunScreen screen(style);
+  std::string task = printable(r.task);
+  std::string where = fmt::format("{}  on {}  {}  run {}", r.shape_set, r.platform, r.precision, r.id);
+  screen.text = paint.strong(task) + (task.size() + 2 + where.size() <= width ? "  " : "\n  ") + where + "\n";
+  for (const std::string& line : wrap(fmt::format("generator {}, analyst {}, strategy {}",
+                                                  printable(fmt::format("{}", fmt::join(r.generators, ", "))),
+                                                  printable(r.analyst), r.strategy),
+                                      width))
+    screen.text += paint.faint(line) + "\n";
   if (style.explain || !r.best) {
-    text += "\n";
+    screen.text += "\n";
     for (const Attempt& attempt : r.attempts) {
-      text += attempt_line(attempt, paint, static_cast<std::size_t>(style.width)) + "\n";
-      if (!style.explain) continue;
-      for (const std::string& line : failure_lines(attempt))
-        for (const std::string& part : wrap(line, static_cast<std::size_t>(style.width) - 8))
-          text += "        " + part + "\n";
-      if (attempt.advice)
-        text += paint.faint(fmt::format("        {}: {} ({}){}\n", printable(attempt.advice->by),
-                                        first_line(attempt.advice->change),
-                                        first_line(attempt.advice->bottleneck),
-                                        attempt.followed_advice() ? "" : ", " + not_followed_words(attempt)));
-      if (attempt.generation && !attempt.generation->rationale.empty() && attempt.accepted())
-        for (const std::string& line :
-             wrap(printable(attempt.generation->rationale), static_cast<std::size_t>(style.width) - 8))
-          text += paint.faint("        " + line + "\n");
-      if (attempt.judgement) text += paint.faint(printable(attempt.judgement->tuning));
+      screen.text += attempt_line(attempt, paint, width) + "\n";
+      if (style.explain) explain_attempt(screen, attempt, paint, style);
     }
   }
-  text += "\n";
+  screen.text += "\n";
   if (r.found()) {
     const EvalReport& best = *r.best;
     // Only what was shown to be faster looks like a win.
     const bool faster = best.speedup && shown_by(*best.speedup) == Shown::kFaster;
-    text += "  " + (faster || !best.speedup ? paint.good("VERIFIED") : paint.warn("VERIFIED"));
+    const bool good = (faster || !best.speedup) && !best.vacuous();
+    screen.text += "  " + (good ? paint.good("VERIFIED")
+                                : paint.warn(best.vacuous() ? "VERIFIED ON A VACUOUS TASK" : "VERIFIED"));
     if (best.speedup)
-      text += fmt::format("  {}  over {}", paint.strong(interval_text(*best.speedup)), best.speedup->against);
-    if (std::string words = cautions(best); !words.empty())
-      for (const std::string& line : wrap(words, static_cast<std::size_t>(style.width) - 12))
-        text += "\n            " + paint.warn(line);
-    if (best.modelled) text += ", not timed";
-    text += "\n\n";
-    if (best.modelled)
-      text += fmt::format("  modelled   {} by {}: ranks programs, is no time\n",
-                          readable_time(best.modelled->ns), printable(best.modelled->model));
-    if (best.time_ns)
-      text += fmt::format("  time       {}  [{}, {}] per call, {} cache, {}\n",
-                          readable_time(best.time_ns->value), readable_time(best.time_ns->lo),
-                          readable_time(best.time_ns->hi), best.cache, threads_text(best));
-    for (const BaselineResult& baseline : best.baselines)
-      text += fmt::format(
-          "  baseline   {:<14} {}{}  {}\n", baseline.name, readable_time(baseline.time_ns.value),
-          baseline.speedup ? fmt::format("  {:.2f}x", baseline.speedup->value) : "", baseline.what);
-    for (const AbsentBaselineNote& absent : best.absent_baselines)
-      text += paint.faint(fmt::format("  absent     {}: {}{}\n", absent.name, printable(absent.reason),
-                                      absent.remedy.empty() ? "" : " (" + printable(absent.remedy) + ")"));
-    if (best.cases.size() == 1 && !best.cases[0].dims.empty())
-      text += fmt::format("  shapes     {}{}\n", dims_text(best.cases[0].dims),
-                          best.general ? "" : " (the kernel is made for these)");
-    text += fmt::format(
-        "  precision  {}{}{}\n", r.precision,
-        best.arithmetic.empty() ? "" : ", arithmetic " + printable(best.arithmetic),
-        best.error ? fmt::format(", error {} of the scale", readable_error(best.error->max_rel)) : "");
-    if (best.roofline)
-      text += fmt::format("  roofline   {:.0f} % of the {} bound\n", 100 * best.roofline->fraction,
-                          best.roofline->bound);
-    if (algebraic(best))
-      text += "  algebraic  it does less arithmetic than the graph says (fewer products, the same result)\n";
+      screen.text +=
+          fmt::format("  {}  over {}", paint.strong(interval_text(*best.speedup)), best.speedup->against);
+    if (best.modelled) screen.text += ", not timed";
+    for (const std::string& line : wrap(cautions(best), width - 12))
+      screen.text += "\n            " + paint.warn(line);
+    screen.text += "\n\n";
+    show_best(screen, r, best, style);
   } else if (r.state == RunState::kFinished) {
-    text += "  " + paint.bad("NO VERIFIED PROGRAM") + "\n\n";
+    screen.text += "  " + paint.bad("NO VERIFIED PROGRAM") + "\n\n";
   } else {
-    text += fmt::format("  {}\n\n", paint.warn("not finished: kforge forge --resume " + r.id));
+    screen.text += fmt::format("  {}\n\n", paint.warn("not finished: kforge forge --resume " + r.id));
   }
-  text += fmt::format("  search     {} attempt{}{}", r.attempts.size(), r.attempts.size() == 1 ? "" : "s",
-                      r.best_attempt ? fmt::format(", the best is number {}", *r.best_attempt) : "");
-  if (auto search = r.seconds.find("search"); search != r.seconds.end())
-    text += fmt::format(", {:.1f} s", search->second);
-  if (r.ended) text += "; " + ended_words(r.ended);
-  text += "\n";
-  if (r.state != RunState::kFinished && r.found())
-    text += fmt::format("  go on      kforge forge --resume {}\n", r.id);
-  if (std::string cost = cost_text(r.cost); !cost.empty()) text += "  cost       " + cost + "\n";
-  for (const std::string& note : r.notes) text += fmt::format("  note       {}\n", printable(note));
-  if (!r.kernel_path.empty()) {
-    text += fmt::format("\n  kernel     {}\n", r.kernel_path);
-    std::string usage = usage_of_kernel(r);
-    for (std::size_t at = 0; at < usage.size();) {
-      std::size_t end = usage.find('\n', at);
-      text += fmt::format("  {}\n", usage.substr(at, end - at).insert(9, "  "));
-      at = end + 1;
-    }
-  }
-  if (!r.folder.empty()) text += fmt::format("  report     {}/report.md, report.json\n", r.folder);
-  text += fmt::format("  run        {}   (kforge show {})\n", r.id, r.id);
-  return text;
+  std::string search =
+      fmt::format("{} attempt{}{}", r.attempts.size(), r.attempts.size() == 1 ? "" : "s",
+                  r.best_attempt ? fmt::format(", the best is number {}", *r.best_attempt) : "");
+  if (auto seconds = r.seconds.find("search"); seconds != r.seconds.end())
+    search += fmt::format(", {:.1f} s", seconds->second);
+  if (r.ended) search += "; " + ended_words(r.ended);
+  screen.row("search", search);
+  if (r.state != RunState::kFinished && r.found()) screen.row("go on", "kforge forge --resume " + r.id);
+  screen.row("cost", cost_text(r.cost));
+  for (const std::string& note : r.notes) screen.row("note", printable(note));
+  show_files(screen, r, style);
+  return std::move(screen.text);
 }
 
 namespace {
@@ -346,7 +380,7 @@ std::string to_markdown(const RunReport& r) {
   }
   text += failed_attempts(r);
   if (!modelled) text += speedup_curve(r);
-  if (std::string usage = usage_of_kernel(r, r.folder); !usage.empty())
+  if (std::string usage = usage_of_kernel(r, r.folder, 100); !usage.empty())
     text += "\n## Using the kernel\n\nIn this folder:\n\n```\n" + usage + "```\n";
   if (!r.notes.empty()) {
     text += "\n## Notes\n\n";

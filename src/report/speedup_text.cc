@@ -19,6 +19,7 @@ std::string caution(const Speedup& s) {
 std::string cautions(const EvalReport& report) {
   std::string words = report.speedup ? caution(*report.speedup) : "";
   if (report.load && report.load->busy()) words += (words.empty() ? "" : "; ") + report.load->words();
+  if (report.passed() && report.vacuous()) words += (words.empty() ? "" : "; ") + std::string(kVacuous);
   return words;
 }
 

@@ -8,6 +8,10 @@
 
 namespace kforge {
 
+// What a verdict on a vacuous task is worth.
+inline constexpr const char* kVacuous =
+    "the task is vacuous: a program that does nothing would pass too, so this shows nothing";
+
 // "the interval holds 1: no difference was shown", "it is slower than onednn"; "" for what is faster.
 std::string caution(const Speedup& speedup);
 // What limits the figures of a report, joined by "; ": caution() where there is a ratio, and a busy machine.
