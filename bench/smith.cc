@@ -59,6 +59,8 @@ SmithRow failed_row(const std::string& task, const Options& options, std::string
 Result<SmithRow> measure(const std::string& task, const Options& options) {
   KF_TRY(const fs::path home, kforge_home());
   const fs::path folder = home / "smith" / options.precision / task;
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);  // of an earlier bench: a run overwrites nothing that it did not write
   Command command;
   command.argv = {kProgram.string(), "forge",        task,          "--json",
                   "--budget",        options.budget, "--precision", options.precision,

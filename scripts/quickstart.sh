@@ -36,6 +36,7 @@ say=()
 reports=()
 for task in "${tasks[@]}"; do
   folder=out/quickstart/${task#*/}
+  rm -rf "$folder"  # of an earlier quickstart; kforge overwrites nothing that another run wrote
   echo "  kforge forge $task --budget 4s --out $folder"
   # Progress goes to standard error; the report is read below. A kernel that is not verified is a row, too.
   out/release/kforge forge "$task" --budget 4s --out "$folder" "${say[@]}" "$@" >/dev/null || true

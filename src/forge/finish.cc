@@ -7,6 +7,25 @@
 
 namespace kforge {
 
+namespace {
+
+Result<void> write_folder(ForgeState& s, RunReport& report) {
+  const JudgeSetup& setup = s.workspace->setup();
+  if (!s.stopped()) s.view().stage("writing the callers");
+  // Who interrupts does not wait for one more evaluation of the task.
+  RunFolderContent content{*s.attempts->history().find(*s.record.best)->program(),
+                           setup.bound(0),
+                           setup.platform,
+                           setup.policy,
+                           setup.threads,
+                           !s.stopped()};
+  auto written = write_run_folder(s.record.folder, content, report);
+  s.view().finish();
+  return written;
+}
+
+}  // namespace
+
 Result<RunReport> finish(ForgeState& s) {
   s.view().finish();
   StoredRun& record = s.record;
@@ -25,9 +44,7 @@ Result<RunReport> finish(ForgeState& s) {
     report.notes.push_back(fmt::format("{} of {} replies of the cassette were recorded for other prompts",
                                        drifted, calls.size()));
   if (s.service_error) report.notes.push_back("the search ended early: " + s.service_error->text());
-  if (record.best)
-    KF_TRY_VOID(write_run_folder(record.folder, *s.attempts->history().find(*record.best)->program(),
-                                 s.workspace->setup().bound(0), report));
+  if (record.best) KF_TRY_VOID(write_folder(s, report));
   record.document = to_json(report);
   KF_TRY_VOID(s.records->finish(record));
   return report;

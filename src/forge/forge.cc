@@ -7,6 +7,7 @@
 #include "forge/given_program.h"
 #include "forge/lanes.h"
 #include "forge/option_fields.h"
+#include "forge/run_folder.h"
 #include "forge/run_state.h"
 #include "judge/tune.h"
 #include "profile/profile_candidate.h"
@@ -42,6 +43,7 @@ class Forge {
   Result<void> judge(Attempt& attempt);
 
   ForgeState s_;
+  std::optional<FileLock> lock_;  // nobody else works on this run
   std::optional<AgentCaller> caller_;
   std::vector<Attempt> under_way_;  // from --from, or from the process that was killed
 };
@@ -50,6 +52,7 @@ class Forge {
 
 Result<RunReport> Forge::run() {
   KF_TRY_VOID(prepare(s_));
+  if (s_.host->prepared) s_.host->prepared();
   s_.searching = true;
   s_.workspace->stop_on(s_.host->stop);
   s_.last_judged = ForgeState::Clock::now();
@@ -231,6 +234,7 @@ Result<RunReport> Forge::begin() {
   StoredRun& record = s_.record;
   record.id = new_result_id();
   record.seed = random_seed();
+  KF_TRY(lock_, s_.records->hold(record.id));
   KF_TRY_VOID(open_agents_and_attempts());
   // A budget that the user did not give.
   Budget& budget = s_.options.budget;
@@ -240,6 +244,10 @@ Result<RunReport> Forge::begin() {
     else
       budget.seconds = kDefaultSeconds;
   }
+  const JudgeSetup& setup = s_.workspace->setup();
+  KF_TRY(s_.options.out,
+         run_folder(s_.options.out, setup.task, record.id));  // also from another folder later
+  KF_TRY_VOID(check_run_folder(s_.options.out, record.id, setup.platform));
   std::optional<Candidate> given;
   if (!s_.options.from.empty()) {
     KF_TRY(given, read_given(s_.options.from, *s_.records, s_.workspace->setup().platform));
@@ -292,6 +300,8 @@ Result<RunReport> resume(std::string_view id, const ForgeHost& host) {
   KF_TRY(auto records, RunRecords::open());
   KF_TRY(StoredRun run, records->run(id));
   if (run.state == RunState::kFinished) return report_of(*records, run.id);
+  KF_TRY(FileLock alone, records->hold(run.id));
+  KF_TRY(run, records->run(run.id));  // whoever held it may have gone on
   KF_TRY(ForgeOptions options, options_from(run.options));
   return Forge(options, host).go_on(run);
 }

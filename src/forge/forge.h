@@ -44,9 +44,10 @@ struct ForgeOptions {
 using ModelOpener = std::function<Result<std::unique_ptr<ModelClient>>(std::string_view spec)>;
 
 struct ForgeHost {
-  RunView* view = nullptr;  // REQUIRED
-  std::stop_token stop;     // ends the run after the step under way, with the best so far
-  ModelOpener open_model;   // empty: kforge::open_model
+  RunView* view = nullptr;         // REQUIRED
+  std::stop_token stop;            // ends the run after the step under way, with the best so far
+  ModelOpener open_model;          // empty: kforge::open_model
+  std::function<void()> prepared;  // called before the first candidate, or the first that is gone on with
 };
 
 // An Error is the user's or the machinery's; a run that found nothing is a report.

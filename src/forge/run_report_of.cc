@@ -1,6 +1,8 @@
 // From the records of a run to its report.
 #include "forge/forge.h"
 #include "forge/option_fields.h"
+#include "forge/run_folder.h"
+#include "judge/command_line.h"
 
 namespace kforge {
 namespace {
@@ -72,6 +74,7 @@ Result<RunReport> report_of(RunRecords& records, std::string_view id) {
   report.ended = run.ended;
   report.best_attempt = run.best;
   report.folder = run.folder;
+  report.judge_arguments = judge_arguments(options.session);
   KF_TRY(auto attempts, records.attempts(run.id));
   for (Attempt& attempt : attempts) {
     if (attempt.generation && attempt.generation->status == ReplyStatus::kExhausted) continue;
@@ -90,7 +93,13 @@ Result<RunReport> report_of(RunRecords& records, std::string_view id) {
     KF_TRY(Store store, Store::open());
     KF_TRY(StoredResult result, store.result(run.result));
     KF_TRY(report.best, eval_report_from_json(result.document));
-    if (!report.folder.empty()) report.kernel_path = report.best->kernel_path;
+    for (const Attempt& attempt : report.attempts)
+      if (run.best == attempt.number && attempt.program() && !report.folder.empty())
+        report.kernel_path = (fs::path(report.folder) / kernel_file(*attempt.program())).string();
+    std::error_code ignored;
+    report.folder_missing = !report.folder.empty() && !fs::exists(report.kernel_path, ignored);
+    report.has_check =
+        !report.folder.empty() && fs::exists(fs::path(report.folder) / "check/check.py", ignored);
   }
   KF_TRY(auto setting, records.setting(run.id));
   if (setting) report.notes.insert(report.notes.end(), setting->notes.begin(), setting->notes.end());

@@ -47,9 +47,15 @@ Step<std::vector<std::string>> list_sources(const fs::path& folder,
   std::vector<std::string> names;
   std::error_code error;
   std::size_t seen = 0;
+  bool of_a_run = fs::exists(folder / kRunManifest, error);
   for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     if (++seen > 10'000 || it.depth() > 8)
       return candidate_failed(NoProgram{"the folder is too large or too deep to be one program"});
+    if (of_a_run && it.depth() == 0 &&
+        (it->path().filename() == "check" || it->path().filename() == "build")) {
+      it.disable_recursion_pending();
+      continue;
+    }
     if (rank(it->path(), extensions) == extensions.size()) continue;
     std::string name = it->path().lexically_relative(folder).string();
     if (name == kTaskHeader) continue;

@@ -37,6 +37,10 @@ struct Candidate {
 // path is an Error; a program that is empty, too large, too many files or not text is NoProgram.
 Step<Candidate> read_candidate(const std::filesystem::path& path, const std::vector<std::string>& extensions);
 
+// In the folder that a run wrote: the list of its files. Beside the program lie callers (check/) and what the
+// user builds from them (build/), which are passed over.
+inline constexpr const char* kRunManifest = ".kforge-run.json";
+
 // Relative, without "..", made of letters, digits and _ . + - /, no part starting with '-' or '.'.
 bool good_source_name(std::string_view name);
 

@@ -122,7 +122,10 @@ Result<std::optional<Generation>> SmithGenerator::neighbour_of(int parent, const
     if (tried(move.schedule)) continue;
     auto design = smith::design_from(problem_, move.schedule);
     if (!design || tried(design->schedule)) continue;
-    Generation generation = generation_of(std::move(*design), fmt::format("{}: {}", move.name, move.why));
+    // Advice names the kind of a change: so does the change, that readers see whether they belong together.
+    std::string name =
+        move.name.starts_with(move.tag) ? move.name : fmt::format("{}: {}", move.tag, move.name);
+    Generation generation = generation_of(std::move(*design), fmt::format("{}: {}", name, move.why));
     if (plan.advice) generation.followed_advice = move.tag == wanted;
     return generation;
   }
