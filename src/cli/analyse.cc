@@ -91,7 +91,7 @@ void print(const Case& c, const Analysis& analysis) {
   const Advice& advice = analysis.advice;
   auto row = [](const char* label, const std::string& content) {
     bool first = true;
-    for (const std::string& line : wrap(content, 84)) {
+    for (const std::string& line : wrap(content, static_cast<std::size_t>(terminal_style().width) - 14)) {
       fmt::print("  {:<12}{}\n", first ? label : "", line);
       first = false;
     }

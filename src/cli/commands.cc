@@ -1,8 +1,13 @@
 // The table of commands, and the way from argv to one of them.
 #include "cli/commands.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "base/nearest.h"
 #include "cli/options.h"
@@ -19,13 +24,17 @@ std::span<const CommandEntry> all_commands() {
       {"results", "list stored results", declare_results},
       {"show", "show a stored result or run again", declare_show},
       {"recheck", "derive a stored result anew and compare", declare_recheck},
+      {"compare", "two results or runs: verdicts, times, sources", declare_compare},
+      {"doctor", "what is installed, what is missing, and what for", declare_doctor},
       {"platforms", "list the platforms, ready or not, and why not", declare_platforms},
       {"models", "test the language models that are set up", declare_models},
       {"analyse", "advice on a profile made elsewhere", declare_analyse},
       {"machine", "what this machine can do, measured", declare_machine},
-      {"completion", "a script that completes this command line in a shell", declare_completion},
+      {"clean", "give back the space of caches", declare_clean},
+      {"completion", "a script that completes command lines in a shell", declare_completion},
       {"man", "the manual pages", declare_man},
       {"version", "the version of KForge", declare_version},
+      {"help", "this help, or that of a command", declare_help},
   };
   return kCommands;
 }
@@ -36,7 +45,12 @@ int report_error(const Error& error, bool json) {
         {"schema", "kforge.error/1"}, {"error", error.message}, {"remedy", error.remedy}};
     fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
-    fmt::print(stderr, "kforge: {}\n", error.text());
+    int columns = terminal_columns(STDERR_FILENO);  // a file gets its lines whole
+    std::size_t width = columns > 0 ? static_cast<std::size_t>(std::max(columns, 40)) : std::string::npos / 2;
+    std::string text;
+    for (const std::string& line : wrap("kforge: " + error.message, width)) text += line + "\n";
+    for (const std::string& line : wrap(error.remedy, width - 2)) text += "  " + line + "\n";
+    fmt::print(stderr, "{}", text);
   }
   return kExitUsage;
 }
@@ -45,24 +59,29 @@ namespace {
 
 constexpr const char* kDescription =
     "KForge takes a task (an ONNX graph) and a platform and writes a kernel for it, verified and fast; or "
-    "takes your\nkernel and says whether it is right and how fast it is.\n"
-    "Start with:  kforge tasks\n"
-    "             kforge forge TASK\n"
-    "             kforge eval TASK --kernel FILE";
+    "takes your kernel and says whether it is right and how fast it is.\n"
+    "Start with:  kforge doctor                   is all there that it needs?\n"
+    "             kforge tasks                    what there is to compute\n"
+    "             kforge forge TASK               a kernel for it\n"
+    "             kforge eval TASK --kernel FILE  your own kernel, judged\n";
 
 void declare_all(CLI::App& app, int& exit_code) {
   app.set_version_flag("--version", std::string("kforge ") + KFORGE_VERSION, "print the version");
   app.set_help_flag("-h,--help", "print this help");
   app.formatter(std::make_shared<HelpFormatter>());  // commands take it over
-  app.get_formatter()->column_width(30);
-  app.get_formatter()->label("OPTIONS", "options");
-  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
-  app.get_formatter()->label("Subcommands", "Commands");
   app.require_subcommand(0, 1);
   for (const CommandEntry& entry : all_commands()) {
     CLI::App* command = app.add_subcommand(entry.name, entry.summary);
+    command->group("Commands");
     entry.declare(*command, exit_code);
   }
+}
+
+// Errors of usage come before any option is read.
+bool wants_json(int argc, char** argv) {
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
+    if (std::string_view(argv[i]) == "--json") return true;
+  return false;
 }
 
 int parse_and_run(CLI::App& app, int argc, char** argv, const int& exit_code) {
@@ -74,7 +93,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv, const int& exit_code) {
   } catch (const CLI::ParseError& error) {
     return report_error(
         {error.what(), fmt::format("`{} --help` lists what there is", command_words(app, argc, argv))},
-        false);
+        wants_json(argc, argv));
   }
   if (app.get_subcommands().empty()) {
     fmt::print("{}", app.help());
@@ -85,13 +104,28 @@ int parse_and_run(CLI::App& app, int argc, char** argv, const int& exit_code) {
 
 }  // namespace
 
+// What was printed must have arrived: a full disk is no success.
+int with_output_written(int exit_code) {
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return exit_code;
+  return report_error({fmt::format("the output could not be written: {}", std::strerror(errno)), ""}, false);
+}
+
 int run_cli(int argc, char** argv) {
   CLI::App app(kDescription, "kforge");
   int exit_code = kExitPassed;
   declare_all(app, exit_code);
-  if (auto misspelt = find_misspelling(app, argc, argv)) return report_error(*misspelt, false);
+  if (auto misspelt = find_misspelling(app, argc, argv))
+    return with_output_written(report_error(*misspelt, wants_json(argc, argv)));
   try {
-    return parse_and_run(app, argc, argv, exit_code);
+    return with_output_written(parse_and_run(app, argc, argv, exit_code));
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout))
+      return report_error({fmt::format("the output could not be written: {}", error.code().message()), ""},
+                          false);
+    return report_error({fmt::format("stopped by an unexpected error: {}", error.what()), ""}, false);
+  } catch (const std::bad_alloc&) {
+    return report_error({"the memory of this machine is used up", "smaller shapes need less: --shapes small"},
+                        false);
   } catch (const std::exception& error) {
     // Nothing of KForge throws; a library may, for instance when memory runs out.
     return report_error({fmt::format("stopped by an unexpected error: {}", error.what()), ""}, false);

@@ -31,9 +31,13 @@ struct CommandEntry {
 std::span<const CommandEntry> all_commands();
 
 void declare_analyse(CLI::App& command, int& exit_code);
+void declare_clean(CLI::App& command, int& exit_code);
+void declare_compare(CLI::App& command, int& exit_code);
 void declare_completion(CLI::App& command, int& exit_code);
+void declare_doctor(CLI::App& command, int& exit_code);
 void declare_eval(CLI::App& command, int& exit_code);
 void declare_forge(CLI::App& command, int& exit_code);
+void declare_help(CLI::App& command, int& exit_code);
 void declare_machine(CLI::App& command, int& exit_code);
 void declare_man(CLI::App& command, int& exit_code);
 void declare_models(CLI::App& command, int& exit_code);

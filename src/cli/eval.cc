@@ -44,10 +44,8 @@ void declare_eval(CLI::App& command, int& exit_code) {
       ->required();
   add_judge_options(command, options, arguments->judge);
   command.add_flag("--check", options.check_only, "judge the values only, time nothing");
-  add_value(command, "--march", options.march, "NAME",
-            "flag set of the platform [the best this machine runs]");
-  add_number(command, "--rounds", options.rounds, 0, 100'000,
-             "timing rounds; 0: until the interval is narrow");
+  add_value(command, "--march", options.march, "NAME", "flag set of the platform [the best]");
+  add_number(command, "--rounds", options.rounds, 0, 100'000, "timing rounds; 0: as many as needed");
   add_number(command, "--seconds", options.seconds, 0.0, 3600.0, "time for the timing rounds");
   command.add_flag("--no-build-cache", arguments->no_build_cache,
                    "compile even when this source was compiled before");
@@ -55,6 +53,7 @@ void declare_eval(CLI::App& command, int& exit_code) {
   add_output_options(command, arguments->output, "every gate with its evidence",
                      "say each stage as it begins");
   command.footer(
+      "Such as:  kforge eval core/softmax --kernel softmax.cc --check     (quick: values only)\n"
       "Exit code: 0 passed, 1 not passed, 2 wrong usage or something is missing, 130 interrupted.");
   command.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }

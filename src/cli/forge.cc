@@ -72,6 +72,7 @@ int run(ForgeArguments& arguments, const CLI::App& command) {
   ForgeHost host;
   host.view = view.get();
   host.stop = stop_on_interrupt();
+  host.prepared = stop_gently;
   auto report = arguments.resume.empty() ? forge(arguments.options, host) : resume(arguments.resume, host);
   view->finish();
   if (!report) return report_error(report.error(), output.json);
@@ -88,42 +89,41 @@ void declare_forge(CLI::App& command, int& exit_code) {
   JudgeOptions& session = options.session;
   command.add_option("TASK", session.task, "task by name (`kforge tasks`), folder or .onnx file");
   command
-      .add_option("-g,--generator", arguments->generators,
-                  "who writes: builtin, anthropic:NAME, openai:NAME, URL#NAME, mailbox:DIR, ... [builtin]")
+      .add_option(
+          "-g,--generator", arguments->generators,
+          "who writes: builtin (needs nothing), anthropic:NAME, openai:NAME, URL#NAME, mailbox:DIR [builtin]")
       ->type_name("SPEC");
   add_value(command, "-a,--analyst", options.analyst, "SPEC", "who analyses, likewise");
   std::vector<std::string> strategies;
   for (const StrategyEntry& entry : all_strategies()) strategies.emplace_back(entry.name);
-  add_choice(command, "--strategy", options.strategy, strategies, "how the search goes on");
-  add_number(command, "--width", options.width, 0, 64, "lanes, beam or islands; 0: the strategy's own");
-  add_number(command, "--repairs", options.repairs, 0, 100, "failed repairs before the search turns away");
+  add_choice(command, "--strategy", options.strategy, strategies, "the search");
+  add_number(command, "--width", options.width, 0, 64, "lanes, beam or islands; 0: the strategy's");
+  add_number(command, "--repairs", options.repairs, 0, 100, "failed repairs before it turns away");
   add_number(command, "-n,--attempts", arguments->attempts, 0, 1'000'000, "at most so many; 0: see --budget");
   add_value(command, "--budget", arguments->budget, "LIMITS",
-            "such as 60s,2usd,200ktok [30s builtin, 10 attempts with models]");
+            "60s,2usd,200ktok [30s; with models 10 attempts]");
   add_value(command, "--target", arguments->target, "FACTOR", "stop when surely so much faster: 2.0x");
-  add_number(command, "--patience", options.patience, 0, 1'000'000,
-             "attempts without gain before it stops; 0: by agent");
-  add_value(command, "--from", options.from, "WHAT", "kernel file or run to start from: attempt 0");
-  add_value(command, "--reference", options.reference, "WHAT",
-            "a kernel for another platform: file, run, or auto");
-  command
-      .add_option("--without", arguments->without,
-                  "blocks of the prompt to leave out: example, reference, profile, ...")
+  add_number(command, "--patience", options.patience, 0, 1'000'000, "attempts without gain; 0: by agent");
+  add_value(command, "--from", options.from, "WHAT", "kernel file or run to start from");
+  add_value(command, "--reference", options.reference, "WHAT", "one for another platform: file, run, auto");
+  command.add_option("--without", arguments->without, "blocks of the prompt to leave out: example, ...")
       ->type_name("BLOCKS");
   command.add_option("--profiler", arguments->profilers, "further profilers of the platform, by name")
       ->type_name("NAMES");
-  add_value(command, "--out", options.out, "DIR", "folder for kernel and reports [kforge-TASK-RUN]");
+  add_value(command, "--out", options.out, "DIR", "folder for the kernel [kforge-TASK-RUN]");
   add_value(command, "--record", options.record, "FILE", "write every model call to this cassette");
   add_value(command, "--config", options.config, "FILE", "configuration of the models");
   add_value(command, "--resume", arguments->resume, "RUN", "go on with a run that was killed or stopped");
   add_judge_options(command, session, arguments->judge);
   add_number(command, "--rounds", options.timing_rounds, 0, 100'000,
-             "timing rounds of each judging; 0: as many as needed");
+             "timing rounds of a judging; 0: as needed");
   add_number(command, "--seconds", options.timing_seconds, 0.0, 3600.0,
              "time for the timing rounds of an attempt");
   add_output_options(command, arguments->output, "every attempt with its advice and rationale",
-                     "attempts as they happen, also when not on a terminal");
+                     "attempts as they happen");
   command.footer(
+      "Such as:  kforge forge core/softmax --out out\n"
+      "          kforge forge model.onnx --set batch=32 -g anthropic:NAME --budget 2usd\n"
       "Exit code: 0 a verified program was found, 1 none, 2 wrong usage or something is missing, 130 "
       "interrupted.");
   command.callback([arguments, &command, &exit_code] { exit_code = run(*arguments, command); });

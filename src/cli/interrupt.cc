@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -22,7 +23,7 @@ namespace {
 
 int wake_pipe[2];
 std::stop_source gentle_stop;
-bool gentle = false;
+std::atomic<bool> gentle = false;
 
 // All that a signal handler may do: wake the thread that does the work. Being a handler (and not a blocked
 // signal) it ends with exec, so that programs started meanwhile get the signals as usual.
@@ -82,8 +83,9 @@ void clean_up_and_leave() {
 
 }  // namespace
 
+void stop_gently() { gentle = true; }
+
 std::stop_token stop_on_interrupt() {
-  gentle = true;
   clean_up_on_interrupt();
   return gentle_stop.get_token();
 }

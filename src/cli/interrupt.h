@@ -8,8 +8,10 @@ namespace kforge {
 // From now on. Cheap; safe to call more than once.
 void clean_up_on_interrupt();
 
-// The gentle way, for work that has something to show when it is cut short: the first signal asks for a stop,
-// the second one does as above. Call it before clean_up_on_interrupt(), which it includes.
+// The gentle way, for work that has something to show when it is cut short: from the call of stop_gently() on
+// the first signal asks for a stop, the second one does as above. Before that there is nothing to lose, and
+// the first one does so too. Call it before clean_up_on_interrupt(), which it includes.
 std::stop_token stop_on_interrupt();
+void stop_gently();
 
 }  // namespace kforge

@@ -19,6 +19,8 @@ struct JudgeArguments {
 // Everything but the task, which not every command requires.
 void add_judge_options(CLI::App& command, JudgeOptions& judge, JudgeArguments& typed);
 void complete(const JudgeArguments& typed, JudgeOptions& judge);
+// --set, for commands that only look at a task too.
+void add_dims(CLI::App& command, std::vector<std::string>& set);
 
 struct OutputArguments {
   bool json = false, explain = false, quiet = false;

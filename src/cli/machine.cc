@@ -58,7 +58,7 @@ std::string to_terminal(const Machine& machine, const Peaks& peaks) {
                                  cache.shared_by > 1 ? fmt::format(" shared by {}", cache.shared_by) : ""));
   auto row = [&](const char* label, const std::string& content) {
     bool first = true;
-    for (const std::string& line : wrap(content, 84)) {
+    for (const std::string& line : wrap(content, static_cast<std::size_t>(terminal_style().width) - 14)) {
       text += fmt::format("  {:<12}{}\n", first ? label : "", line);
       first = false;
     }

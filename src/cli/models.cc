@@ -61,7 +61,8 @@ void print_table(const std::vector<ModelProbe>& probes) {
     if (!probe.works)
       problems += fmt::format("{}: {}\n", printable(probe.spec), printable(probe.problem.text()));
   }
-  fmt::print("{}{}{}", table(lines), problems.empty() ? "" : "\n", problems);
+  fmt::print("{}{}{}", fitted_table(lines, "", terminal_style().table_width, 1), problems.empty() ? "" : "\n",
+             problems);
 }
 
 std::vector<ModelProbe> probe_all(const std::vector<std::string>& specs, const ModelConfig& config,

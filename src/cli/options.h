@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/readable.h"
+#include "report/eval_terminal.h"
+
 namespace kforge {
 
 // "--shapes SET=bench". An empty default is not printed.
@@ -34,9 +37,35 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, T& value, T 
   return add_value(command, name, value, "N", what)->check(CLI::Range(least, most).description(""));
 }
 
-// CLI11's own words for required and excluding options make lines long; the messages say it when it matters.
+// Help in lines that fit the terminal: 80 columns, or what there is. CLI11's own words for required and
+// excluding options make lines long; the messages say it when it matters.
 class HelpFormatter : public CLI::Formatter {
  public:
+  HelpFormatter() : width_(static_cast<std::size_t>(std::min(terminal_style().width, 80))) {
+    column_width(width_ < 60 ? 4 : 30);
+    label("OPTIONS", "options");
+    label("SUBCOMMAND", "COMMAND");
+  }
+
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return wrapped(option->get_description(), get_column_width());
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    std::stringstream out;
+    CLI::detail::format_help(out, command->get_name(),
+                             wrapped(command->get_description(), get_column_width()), get_column_width());
+    return out.str();
+  }
+  std::string make_description(const CLI::App* command) const override {
+    return wrapped(command->get_description(), 0) + "\n";
+  }
+  std::string make_usage(const CLI::App* command, std::string name) const override {
+    return wrapped(CLI::Formatter::make_usage(command, std::move(name)), 0) + "\n";
+  }
+  std::string make_footer(const CLI::App* command) const override {
+    std::string footer = command->get_footer();
+    return footer.empty() ? footer : wrapped(footer, 0) + "\n";
+  }
   std::string make_option_opts(const CLI::Option* option) const override {
     std::string text;
     if (option->get_type_size() == 0) return text;
@@ -44,6 +73,15 @@ class HelpFormatter : public CLI::Formatter {
     if (!option->get_default_str().empty()) text += "=" + option->get_default_str();
     return text;
   }
+
+ private:
+  std::string wrapped(const std::string& text, std::size_t indent) const {
+    std::string lines;
+    for (const std::string& line : wrap(text, width_ - indent)) lines += (lines.empty() ? "" : "\n") + line;
+    return lines;
+  }
+
+  std::size_t width_;
 };
 
 }  // namespace kforge

@@ -6,6 +6,7 @@
 
 #include "base/readable.h"
 #include "cli/commands.h"
+#include "report/eval_terminal.h"
 #include "store/eval_report.h"
 
 namespace kforge {
@@ -39,7 +40,8 @@ int run(bool json) {
     fmt::print("{}\n", Json{{"schema", "kforge.platforms/1"}, {"platforms", list}}.dump(
                            2, ' ', false, Json::error_handler_t::replace));
   else
-    fmt::print("{}{}{}", table(lines), remedies.empty() ? "" : "\n", remedies);
+    fmt::print("{}{}{}", fitted_table(lines, "", terminal_style().table_width), remedies.empty() ? "" : "\n",
+               remedies);
   return kExitPassed;
 }
 

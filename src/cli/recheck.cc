@@ -56,10 +56,11 @@ std::string to_terminal(const Recheck& check, const Paint& paint) {
   std::string text = fmt::format("{}  {}  result {}\n\n", paint.strong(check.stored.task),
                                  check.stored.shape_set, check.stored.result_id);
   text += "  " + (check.confirmed() ? paint.good("CONFIRMED") : paint.bad("NOT CONFIRMED")) + "\n\n";
-  text += table({{"", "stored", "again"},
-                 {"  outcome", outcome(check.stored), outcome(check.again)},
-                 {"  time", time_text(check.stored), time_text(check.again)},
-                 {"  speedup", speedup_text(check.stored), speedup_text(check.again)}});
+  text += fitted_table({{"", "stored", "again"},
+                        {"  outcome", outcome(check.stored), outcome(check.again)},
+                        {"  time", time_text(check.stored), time_text(check.again)},
+                        {"  speedup", speedup_text(check.stored), speedup_text(check.again)}},
+                       "", terminal_style().table_width);
   text += "\n";
   auto say = [&](bool good, const char* yes, const char* no) {
     text += fmt::format("  {}\n", good ? yes : paint.warn(no));

@@ -5,6 +5,7 @@
 #include "base/readable.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "report/eval_terminal.h"
 #include "store/eval_report.h"
 #include "store/store.h"
 
@@ -20,12 +21,18 @@ Json row_json(const ResultRow& row) {
           {"shape_set", row.shape_set},
           {"platform", row.platform},
           {"precision", row.precision},
+          {"kernel", {{"path", row.kernel}, {"hash", row.candidate}}},
           {"outcome", row.outcome},
           {"gate", row.gate.empty() ? Json(nullptr) : Json(row.gate)},
           {"time_ns", row.time_ns ? Json(*row.time_ns) : Json(nullptr)},
           {"speedup", row.speedup ? Json(*row.speedup) : Json(nullptr)},
           {"against", row.against.empty() ? Json(nullptr) : Json(row.against)},
           {"machine", row.machine}};
+}
+
+// The file and the folder it lies in tell kernels apart; JSON has the whole path.
+std::string kernel_name(const fs::path& path) {
+  return path.has_parent_path() ? (path.parent_path().filename() / path.filename()).string() : path.string();
 }
 
 int run(const ResultFilter& filter, bool json) {
@@ -46,13 +53,14 @@ int run(const ResultFilter& filter, bool json) {
     return kExitPassed;
   }
   std::vector<std::vector<std::string>> lines{
-      {"result", "when", "task", "shapes", "outcome", "time", "speedup"}};
+      {"result", "task", "shapes", "outcome", "time", "speedup", "kernel", "when"}};
   for (const ResultRow& row : *rows)
-    lines.push_back({row.id, row.created_at, printable(row.task), row.shape_set,
+    lines.push_back({row.id, printable(row.task), row.shape_set,
                      row.gate.empty() ? row.outcome : row.outcome + " (" + row.gate + ")",
                      row.time_ns ? readable_time(*row.time_ns) : "",
-                     row.speedup ? fmt::format("{:.2f}x over {}", *row.speedup, row.against) : ""});
-  fmt::print("{}", table(lines, "lllllr"));
+                     row.speedup ? fmt::format("{:.2f}x over {}", *row.speedup, row.against) : "",
+                     printable(kernel_name(row.kernel)), minute_of(row.created_at)});
+  fmt::print("{}", fitted_table(lines, "llllr", terminal_style().table_width, 3));
   return kExitPassed;
 }
 

@@ -5,6 +5,7 @@
 #include "base/readable.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "report/eval_terminal.h"
 #include "store/runs.h"
 
 namespace kforge {
@@ -58,13 +59,13 @@ int run(const RunsArguments& arguments) {
     fmt::print("no runs{}\n", arguments.task.empty() ? " yet; `kforge forge` makes one" : " of this task");
     return kExitPassed;
   }
-  std::vector<std::vector<std::string>> lines{{"run", "when", "task", "generator", "state", "result"}};
+  std::vector<std::vector<std::string>> lines{{"run", "task", "generator", "state", "result", "when"}};
   for (const StoredRun& stored : *runs)
-    lines.push_back({stored.id, stored.created_at, printable(stored.task), printable(stored.generator),
+    lines.push_back({stored.id, printable(stored.task), printable(stored.generator),
                      stored.state == RunState::kFinished && stored.ended ? std::string(name_of(*stored.ended))
                                                                          : "not finished",
-                     outcome_of(stored)});
-  fmt::print("{}", table(lines));
+                     outcome_of(stored), minute_of(stored.created_at)});
+  fmt::print("{}", fitted_table(lines, "", terminal_style().table_width, 2));
   return kExitPassed;
 }
 

@@ -3,7 +3,9 @@
 
 #include "base/readable.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "forge/forge.h"
+#include "forge/run_folder.h"
 #include "report/eval_terminal.h"
 #include "store/eval_report.h"
 #include "store/store.h"
@@ -12,7 +14,7 @@ namespace kforge {
 namespace {
 
 struct ShowArguments {
-  std::string result;
+  std::string result, out;
   bool json = false, explain = false, source = false;
 };
 
@@ -34,7 +36,12 @@ Result<void> show_run(const ShowArguments& arguments, RunRecords& records, Store
     KF_TRY(StoredResult record, store.result(run.result));
     return print_source(store, record);
   }
-  KF_TRY(RunReport report, report_of(records, run.id));
+  RunReport report;
+  if (arguments.out.empty()) {
+    KF_TRY(report, report_of(records, run.id));
+  } else {
+    KF_TRY(report, write_run_again(run.id, arguments.out));
+  }
   TerminalStyle style = terminal_style();
   style.explain = arguments.explain;
   fmt::print("{}", arguments.json ? to_json(report) + "\n" : to_terminal(report, style));
@@ -48,6 +55,9 @@ Result<void> show(const ShowArguments& arguments) {
   if (arguments.result != "last")
     if (auto run = records->run(arguments.result)) return show_run(arguments, *records, store, *run);
   KF_TRY(StoredResult record, store.result(arguments.result));
+  if (!arguments.out.empty())
+    return fail_with_remedy(fmt::format("`kforge show {} --source > FILE` writes its program", record.id),
+                            fmt::format("--out writes the folder of a run, and {} is a result", record.id));
   if (arguments.source) return print_source(store, record);
   if (arguments.json) {
     fmt::print("{}\n", record.document);
@@ -74,6 +84,7 @@ void declare_show(CLI::App& command, int& exit_code) {
       ->required();
   command.add_flag("--explain", arguments->explain, "every gate with its evidence; of a run every attempt");
   command.add_flag("--source", arguments->source, "the program instead of the report");
+  add_value(command, "--out", arguments->out, "DIR", "write the folder of a run again, there");
   command.add_flag("--json", arguments->json, "the report as JSON, as it was stored");
   command.callback([arguments, &exit_code] {
     auto shown = show(*arguments);

@@ -9,6 +9,7 @@
 #include "base/readable.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/judge_options.h"
 #include "cli/options.h"
 #include "cli/tasks.h"
 #include "report/eval_terminal.h"
@@ -20,19 +21,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json dims_json(const ShapeCase& shape) { return Json(shape.dims); }
-
-std::string dims_text(const ShapeCase& shape) {
-  std::string text;
-  for (const auto& [name, size] : shape.dims)
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, size);
-  return text;
-}
-
-std::string shape_names(const Task& task) {
-  std::string names;
-  for (const auto& [name, cases] : task.shapes) names += (names.empty() ? "" : " ") + name;
-  return names;
-}
 
 // Suites are a closed list: a word that is none of them was meant to be one, or a command.
 Result<std::vector<Task>> tasks_of(const std::string& suite) {
@@ -48,7 +36,7 @@ Result<std::vector<Task>> tasks_of(const std::string& suite) {
 Result<void> list(const std::string& suite, const std::string& shape_set, bool json) {
   KF_TRY(auto tasks, tasks_of(suite));
   Json list = Json::array();
-  std::vector<std::vector<std::string>> lines{{"task", "shapes", shape_set, "flops", "bytes", "flop/byte"}};
+  std::vector<std::vector<std::string>> lines{{"task", shape_set, "flops", "bytes", "flop/byte"}};
   for (const Task& task : tasks) {
     if (!task.shapes.contains(shape_set)) continue;
     KF_TRY(BoundTask bound, bind_task(task, shape_set));
@@ -62,21 +50,24 @@ Result<void> list(const std::string& suite, const std::string& shape_set, bool j
                     {"intensity", bound.cost.intensity()}});
     for (const auto& [name, cases] : task.shapes)
       for (const ShapeCase& shape : cases) list.back()["shape_sets"][name].push_back(dims_json(shape));
-    lines.push_back({full_name(task), shape_names(task), dims_text(bound.shape_case),
-                     readable_count(bound.cost.flops), readable_bytes(bound.cost.compulsory_bytes),
+    lines.push_back({full_name(task), dims_text(bound.shape_case.dims), readable_count(bound.cost.flops),
+                     readable_bytes(bound.cost.compulsory_bytes),
                      fmt::format("{:.1f}", bound.cost.intensity())});
   }
   if (json)
     fmt::print("{}\n", Json{{"schema", "kforge.tasks/1"}, {"tasks", list}}.dump(
                            2, ' ', false, Json::error_handler_t::replace));
   else
-    fmt::print("{}\n{} tasks; `kforge tasks show NAME` prints one\n", table(lines, "lllrrr"),
-               lines.size() - 1);
+    fmt::print("{}\n{} tasks; `kforge tasks show NAME` prints one\n",
+               fitted_table(lines, "llrrr", terminal_style().table_width, 1), lines.size() - 1);
   return {};
 }
 
-Result<void> show(const std::string& spec, const std::string& shape_set, bool json) {
+Result<void> show(const std::string& spec, const std::string& shape_set, const std::vector<std::string>& set,
+                  bool json) {
   KF_TRY(Task task, load_task(spec));
+  KF_TRY(auto dims, parse_dims(set));
+  KF_TRY_VOID(set_dims(task, shape_set, dims));
   KF_TRY(BoundTask bound, bind_task(task, shape_set));
   std::string header = make_task_header(bound);
   if (json) {
@@ -108,7 +99,7 @@ Result<void> show(const std::string& spec, const std::string& shape_set, bool js
   if (!task.origin.empty()) fmt::print("follows {}\n", printable(task.origin));
   for (const std::string& note : task.notes) fmt::print("note: {}\n", printable(note));
   for (const auto& [name, cases] : task.shapes)
-    for (const ShapeCase& shape : cases) fmt::print("  {:<7}{}\n", name, dims_text(shape));
+    for (const ShapeCase& shape : cases) fmt::print("  {:<7}{}\n", name, dims_text(shape.dims));
   fmt::print("  {}: {}FLOP, {} compulsory, {:.1f} flop/byte\n\n", shape_set,
              readable_count(bound.cost.flops) + (bound.cost.flops < 1000 ? " " : ""),
              readable_bytes(bound.cost.compulsory_bytes), bound.cost.intensity());
@@ -127,6 +118,7 @@ Result<void> list_names(const std::string& suite) {
 
 struct TasksArguments {
   std::string suite, name, shape_set = "bench", check_shapes = "small";
+  std::vector<std::string> set;
   bool json = false, names = false;
 };
 
@@ -146,7 +138,9 @@ void declare_tasks(CLI::App& command, int& exit_code) {
   CLI::App* one =
       command.add_subcommand("show", "print a task: its graph and the task.h its kernels include");
   one->add_option("NAME", a->name, "task by name, folder or .onnx file")->required();
+  one->group("Commands");
   add_value(*one, "--shapes", a->shape_set, "SET", "shape set task.h is for");
+  add_dims(*one, a->set);
   one->add_flag("--json", a->json, "as JSON");
 
   CLI::App* check =
@@ -156,7 +150,7 @@ void declare_tasks(CLI::App& command, int& exit_code) {
   check->add_flag("--json", a->json, "as JSON");
 
   command.callback([=, &command, &exit_code] {
-    if (command.got_subcommand("show")) return finish(show(a->name, a->shape_set, a->json));
+    if (command.got_subcommand("show")) return finish(show(a->name, a->shape_set, a->set, a->json));
     if (!command.got_subcommand("check") && a->names) return finish(list_names(a->suite));
     if (!command.got_subcommand("check")) return finish(list(a->suite, a->shape_set, a->json));
     clean_up_on_interrupt();

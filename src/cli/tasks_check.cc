@@ -6,6 +6,7 @@
 #include "base/readable.h"
 #include "cli/commands.h"
 #include "judge/task_check.h"
+#include "report/eval_terminal.h"
 #include "report/progress.h"
 #include "task/task.h"
 
@@ -64,7 +65,8 @@ int check_tasks(const std::string& suite_or_task, const std::string& shape_set, 
         Json{{"schema", "kforge.tasks_check/1"}, {"shape_set", shape_set}, {"tasks", list}, {"bad", bad}}
             .dump(2, ' ', false, Json::error_handler_t::replace));
   else
-    fmt::print("{}\n{} tasks on {}, {} bad\n", table(lines), lines.size(), shape_set, bad);
+    fmt::print("{}\n{} tasks on {}, {} bad\n", fitted_table(lines, "", terminal_style().table_width, 1),
+               lines.size(), shape_set, bad);
   return bad == 0 ? kExitPassed : kExitNotPassed;
 }
 

@@ -1,0 +1,116 @@
+#include "judge/compare_results.h"
+
+#include "base/subprocess.h"
+#include "base/text.h"
+#include "judge/judge.h"
+#include "judge/recheck.h"
+#include "store/runs.h"
+
+namespace kforge {
+namespace {
+
+Result<ComparedProgram> find_program(Store& store, RunRecords& records, const std::string& id) {
+  ComparedProgram found;
+  found.id = id;
+  if (auto run = id == "last" ? fail("a result") : records.run(id); run) {
+    if (run->result.empty()) return fail("run {} has no verified program", run->id);
+    found.run = run->id;
+    found.id = run->result;
+  }
+  KF_TRY(StoredResult record, store.result(found.id));
+  found.id = record.id;
+  KF_TRY(found.stored, eval_report_from_json(record.document));
+  if (record.candidate.empty())
+    return fail("result {} has no program to compare: its outcome was {}", record.id, record.outcome);
+  KF_TRY(found.program, store.candidate(record.candidate));
+  return found;
+}
+
+Result<std::string> source_difference(const ComparedProgram& a, const ComparedProgram& b) {
+  KF_TRY(TempDir work, TempDir::create());
+  KF_TRY_VOID(restore(a.program, work.path() / "a"));
+  KF_TRY_VOID(restore(b.program, work.path() / "b"));
+  KF_TRY(Finished done,
+         run_command({.argv = {"diff", "-ruN", "a", "b"}, .cwd = work.path(), .output_limit = 8 << 20}));
+  if (done.signal != 0 || done.exit_code > 1) return fail("the program diff failed: {}", done.err);
+  // Times of files that were made a moment ago say nothing.
+  std::string text;
+  for (std::string_view line : lines_of(done.out)) {
+    if (line.starts_with("diff -ruN")) continue;
+    bool head = line.starts_with("--- ") || line.starts_with("+++ ");
+    text += std::string(head ? line.substr(0, line.find('\t')) : line) + "\n";
+  }
+  return text;
+}
+
+Candidate candidate_of(const StoredCandidate& stored) { return {stored.files, stored.origin}; }
+
+// Why their times would not be of the same thing.
+std::string different(const EvalReport& a, const EvalReport& b) {
+  if (a.task_hash != b.task_hash)
+    return fmt::format("they are for different tasks, {} and {}", a.task, b.task);
+  if (a.platform != b.platform)
+    return fmt::format("they are for different platforms, {} and {}", a.platform, b.platform);
+  if (a.shape_set != b.shape_set || a.set != b.set) return "they were judged on different shapes";
+  for (const EvalReport* report : {&a, &b})
+    if (!report->passed())
+      return fmt::format("{} is not verified: its outcome was {}", report->result_id,
+                         name_of(report->outcome));
+  return "";
+}
+
+Result<void> time_both(ProgramComparison& comparison, const CompareRequest& request, Progress& progress) {
+  JudgeOptions options = judge_options_of(comparison.a.stored);
+  options.baselines = {"none"};
+  options.store = false;
+  KF_TRY(auto workspace, Workspace::open(options, progress));
+  if (workspace->setup().task.content_hash != comparison.a.stored.task_hash) {
+    comparison.not_timed = fmt::format("the task {} has changed since", comparison.a.stored.task);
+    return {};
+  }
+  if (workspace->setup().modelled()) {
+    comparison.not_timed = "programs for this platform are ranked by a model, not timed";
+    return {};
+  }
+  Candidate other = candidate_of(comparison.b.program);
+  JudgeRequest judging;
+  judging.incumbents = {&other};
+  judging.seconds = request.seconds;
+  judging.hopeless = 0;
+  KF_TRY(Judgement judgement, judge(*workspace, candidate_of(comparison.a.program), judging));
+  if (const Failure* failure = judgement.failure()) {
+    comparison.not_timed =
+        fmt::format("{} does not pass any more: {}", comparison.a.id, reason_text(*failure));
+    return {};
+  }
+  std::vector<Interval> over = judgement.over_incumbents();
+  const CaseJudgement& first = judgement.cases.front();
+  if (over.empty() || !first.times) {
+    comparison.not_timed = fmt::format("{} could not be timed", comparison.b.id);
+    return {};
+  }
+  comparison.a_ns = first.times->ns;
+  comparison.b_ns = first.incumbents.front().ns;
+  comparison.ratio = over.front();
+  return {};
+}
+
+}  // namespace
+
+Result<ProgramComparison> compare_results(const CompareRequest& request, Progress& progress) {
+  KF_TRY(Store store, Store::open());
+  KF_TRY(auto records, RunRecords::open());
+  ProgramComparison comparison;
+  KF_TRY(comparison.a, find_program(store, *records, request.a));
+  KF_TRY(comparison.b, find_program(store, *records, request.b));
+  comparison.same_program = comparison.a.program.hash == comparison.b.program.hash;
+  if (!comparison.same_program) {
+    KF_TRY(comparison.diff, source_difference(comparison.a, comparison.b));
+  }
+  comparison.not_timed =
+      request.timed ? different(comparison.a.stored, comparison.b.stored) : "it was not asked for";
+  if (comparison.not_timed.empty()) KF_TRY_VOID(time_both(comparison, request, progress));
+  return comparison;
+}
+
+}  // namespace kforge
