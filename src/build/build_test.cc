@@ -204,7 +204,7 @@ TEST_F(BuildTest, CompilerBombs) {
   text = failure("#include \"kernel.cc\"\n#include \"kernel.cc\"\n");
   EXPECT_THAT(text, HasSubstr("compile_error"));
   EXPECT_LT(text.size(), 8000u);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(25));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(150));
 }
 
 TEST_F(BuildTest, NothingIsLeftBehind) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <fstream>
 #include <random>
 
@@ -206,7 +207,7 @@ TEST_F(SymbolsTest, DamagedFiles) {
                          .value();
   ASSERT_EQ(outcome_of(good), "read");
   std::mt19937_64 random(1);
-  auto start = std::chrono::steady_clock::now();
+  std::clock_t start = std::clock();
   int read = 0, refused = 0;
   for (int round = 0; round < 6000; ++round) {
     std::string bad = good;
@@ -222,7 +223,7 @@ TEST_F(SymbolsTest, DamagedFiles) {
   }
   EXPECT_GT(read, 0);
   EXPECT_GT(refused, 0);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 10) << "of the processor's time";
   // The dynamic section is not at the front: damage there too, word by word.
   for (std::size_t at = 0; at + 8 <= good.size(); at += 8) {
     std::uint64_t word;
@@ -244,12 +245,14 @@ TEST_F(SymbolsTest, IsQuick) {
   auto first = std::chrono::steady_clock::now();
   (void)check_symbols(warm, allowed);
   auto start = std::chrono::steady_clock::now();
+  std::clock_t cpu_start = std::clock();  // whoever else computes does not count
   for (int i = 0; i < 20; ++i) (void)check_symbols(symbols_of(library), allowed);
   auto end = std::chrono::steady_clock::now();
+  double cpu_seconds = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
   fmt::print("first check {:.2f} ms, then {:.3f} ms\n",
              std::chrono::duration<double, std::milli>(start - first).count(),
              std::chrono::duration<double, std::milli>(end - start).count() / 20);
-  EXPECT_LT(end - start, std::chrono::milliseconds(20 * 20));
+  EXPECT_LT(cpu_seconds, 20 * 0.02);
 }
 
 }  // namespace

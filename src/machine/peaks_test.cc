@@ -40,9 +40,8 @@ TEST_F(PeaksTest, MeasuresPlausiblePeaksAndRemembersThem) {
   fmt::print("fp32 {:.1f}, fp64 {:.1f}, amx {:.1f} GFLOP/s\n", peaks->fp32_gflops, peaks->fp64_gflops,
              peaks->amx_bf16_gflops);
 
-  start = std::chrono::steady_clock::now();
+  // Kept, not measured again: measuring would give another moment and other figures.
   auto again = machine_peaks(machine, machine.threads());
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(50));
   EXPECT_EQ(again->measured_at, peaks->measured_at);
   EXPECT_EQ(again->fp32_gflops, peaks->fp32_gflops);
 }

@@ -224,7 +224,7 @@ TEST_F(ForgeRun, TunablesAreSearchedWithoutTheModel) {
   std::size_t at = text.find("again < 1;");
   text.replace(at, 10, "again < REPEAT * OTHER;");
   text.insert(text.find("#include <cmath>"),
-              "// kforge: tune REPEAT=60000,20000,1 OTHER=1,2 where REPEAT*OTHER<120000\n");
+              "// kforge: tune REPEAT=60000,20000,1 OTHER=1,20000 where REPEAT*OTHER<120000\n");
   server_.script("generator", {say(text), right(task, task.slow)});
   auto report = run(options(task, 2));
   ASSERT_TRUE(report) << report.error().text();
@@ -325,6 +325,7 @@ TEST_F(ForgeRun, WhatOneModelDeclinesAnotherWrites) {
   EXPECT_THAT(report->attempts[0].generation->generator, HasSubstr("works"));
   // When all decline, that is the attempt's outcome.
   server_.respond("works", [](const SeenCall&) { return say_refusal("Nor will I."); });
+  o.out = folder_.path() / "another";
   auto nobody = run(o);
   ASSERT_TRUE(nobody) << nobody.error().text();
   EXPECT_THAT(outcomes(*nobody), testing::ElementsAre("no_program"));

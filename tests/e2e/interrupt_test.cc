@@ -1,6 +1,10 @@
 // Ctrl-C while a model is being waited for, and while its program is judged: the run ends at once with the
 // best so far, and goes on later where it was.
+#include <fmt/core.h>
+#include <unistd.h>
+
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "e2e/background_run.h"
 #include "e2e/conversation.h"
@@ -59,6 +63,27 @@ TEST_F(Interrupt, WhileAModelIsWaitedFor) {
   ::kill(child, SIGINT);
   expect_best_so_far_and_resume(end_of(child));
   EXPECT_EQ(server_.calls().size(), 3u) << "the reply that was received is not asked for again";
+}
+
+// Minutes of work before the first candidate, and nothing to lose: it does not wait for the step under way.
+TEST_F(Interrupt, WhileALargeTaskIsPreparedItLeavesAtOnce) {
+  pid_t child = start({"forge", "core/matmul", "--set", "M=6000,N=6000,K=6000", "--baseline", "none", "--out",
+                       (folder_.path() / "out").string(), "--json"});
+  ASSERT_TRUE(comes_true([&] {
+    auto processor = read_file(fmt::format("/proc/{}/stat", child)).value_or("");
+    std::istringstream fields(processor.substr(std::min(processor.rfind(')') + 1, processor.size())));
+    std::string word;
+    long ticks = 0;
+    for (int i = 3; i <= 14 && fields >> word; ++i)
+      if (i == 14) ticks = std::stol(word);
+    return ticks > 3 * ::sysconf(_SC_CLK_TCK);  // deep in the oracle
+  })) << errors();
+  auto start_of_end = std::chrono::steady_clock::now();
+  ::kill(child, SIGINT);
+  EXPECT_EQ(end_of(child), 130) << errors();
+  // Two seconds on a free machine.
+  EXPECT_LT(std::chrono::steady_clock::now() - start_of_end, std::chrono::seconds(20));
+  EXPECT_THAT(errors(), HasSubstr("interrupted"));
 }
 
 // Each call of the second program takes about a second, and the gates want dozens of them.

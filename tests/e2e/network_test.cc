@@ -148,12 +148,10 @@ TEST_F(Network, AStopEndsConnectingToo) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     stop.request_stop();
   });
-  auto start = std::chrono::steady_clock::now();
   auto reply = model->ask(request(), watch);
   later.join();
   ASSERT_TRUE(reply) << reply.error().text();
-  EXPECT_EQ(reply->end, ReplyEnd::kCancelled);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8)) << "connecting may take 10 s";
+  EXPECT_EQ(reply->end, ReplyEnd::kCancelled) << "a time-out of connecting would be an error";
 }
 
 TEST_F(Network, AHandshakeThatNeverComesIsGivenUp) {

@@ -85,8 +85,12 @@ class SmithForge : public testing::Test {
   }
   std::vector<std::string> forge(const std::string& task, std::vector<std::string> more = {}) {
     std::vector<std::string> words = {
-        "forge", task,        "--baseline", "none",  "--rounds",
-        "7",     "--without", "profile",    "--out", (folder_.path() / "out").string()};
+        "forge",      task,
+        "--baseline", "none",
+        "--rounds",   "7",
+        "--without",  "profile",
+        "--out",      (folder_.path() / ("out" + (runs_ == 0 ? "" : std::to_string(runs_)))).string()};
+    ++runs_;
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
@@ -99,6 +103,7 @@ class SmithForge : public testing::Test {
   }
 
   TempDir folder_ = *TempDir::create();
+  int runs_ = 0;  // each has a folder of its own
 };
 
 TEST_F(SmithForge, ClassifierFromAModelFile) {
