@@ -31,8 +31,10 @@ Json row_json(const ResultRow& row) {
 }
 
 // The file and the folder it lies in tell kernels apart; JSON has the whole path.
-std::string kernel_name(const fs::path& path) {
-  return path.has_parent_path() ? (path.parent_path().filename() / path.filename()).string() : path.string();
+std::string kernel_name(const fs::path& path, std::size_t most) {
+  std::string name = printable(
+      path.has_parent_path() ? (path.parent_path().filename() / path.filename()).string() : path.string());
+  return name.size() <= most ? name : "..." + name.substr(name.size() - most + 3);
 }
 
 int run(const ResultFilter& filter, bool json) {
@@ -52,15 +54,20 @@ int run(const ResultFilter& filter, bool json) {
                filter.task.empty() && filter.outcome.empty() ? " yet; `kforge eval` makes one" : " that fit");
     return kExitPassed;
   }
+  const std::size_t width = terminal_style().table_width;
+  const bool narrow = width > 0 && width < 100;  // ids tell the order; JSON tells the time
   std::vector<std::vector<std::string>> lines{
-      {"result", "task", "shapes", "outcome", "time", "speedup", "kernel", "when"}};
-  for (const ResultRow& row : *rows)
+      {"result", "task", "shapes", "outcome", "time", "speedup", "kernel"}};
+  if (!narrow) lines.front().emplace_back("when");
+  for (const ResultRow& row : *rows) {
     lines.push_back({row.id, printable(row.task), row.shape_set,
                      row.gate.empty() ? row.outcome : row.outcome + " (" + row.gate + ")",
                      row.time_ns ? readable_time(*row.time_ns) : "",
                      row.speedup ? fmt::format("{:.2f}x over {}", *row.speedup, row.against) : "",
-                     printable(kernel_name(row.kernel)), minute_of(row.created_at)});
-  fmt::print("{}", fitted_table(lines, "llllr", terminal_style().table_width, 3));
+                     kernel_name(row.kernel, narrow ? 20 : 60)});
+    if (!narrow) lines.back().push_back(minute_of(row.created_at));
+  }
+  fmt::print("{}", fitted_table(lines, "llllr", width, 3));
   return kExitPassed;
 }
 

@@ -43,6 +43,13 @@ std::string outcome_of(const StoredRun& run) {
   return run.state == RunState::kFinished ? "nothing verified" : "";
 }
 
+// Addresses and folders make long names; JSON has them whole.
+std::string short_name(const std::string& generator) {
+  constexpr std::size_t kMost = 20;
+  std::string name = printable(generator);
+  return name.size() <= kMost ? name : "..." + name.substr(name.size() - kMost + 3);
+}
+
 int run(const RunsArguments& arguments) {
   auto records = RunRecords::open();
   if (!records) return report_error(records.error(), arguments.json);
@@ -59,12 +66,12 @@ int run(const RunsArguments& arguments) {
     fmt::print("no runs{}\n", arguments.task.empty() ? " yet; `kforge forge` makes one" : " of this task");
     return kExitPassed;
   }
-  std::vector<std::vector<std::string>> lines{{"run", "task", "generator", "state", "result", "when"}};
+  std::vector<std::vector<std::string>> lines{{"run", "task", "state", "result", "when", "generator"}};
   for (const StoredRun& stored : *runs)
-    lines.push_back({stored.id, printable(stored.task), printable(stored.generator),
+    lines.push_back({stored.id, printable(stored.task),
                      stored.state == RunState::kFinished && stored.ended ? std::string(name_of(*stored.ended))
                                                                          : "not finished",
-                     outcome_of(stored), minute_of(stored.created_at)});
+                     outcome_of(stored), minute_of(stored.created_at), short_name(stored.generator)});
   fmt::print("{}", fitted_table(lines, "", terminal_style().table_width, 2));
   return kExitPassed;
 }

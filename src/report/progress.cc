@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "report/eval_terminal.h"
 
 namespace kforge {
 namespace {
@@ -45,7 +46,9 @@ class TerminalLine final : public Progress {
     last_ = Clock::now();
     shown_ = true;
     std::string line = line_of(stage_, fraction, detail);
-    if (line.size() > 78) line.resize(78);
+    int columns = terminal_columns(STDERR_FILENO);
+    std::size_t room = columns > 3 ? static_cast<std::size_t>(columns) - 2 : 78;
+    if (line.size() > room) line.resize(room);
     write("\r\x1b[K" + line);
   }
   static void write(const std::string& text) {

@@ -112,64 +112,64 @@ TEST_F(RunText, AdviceNobodySaysWasFollowedIsNotCalledDeclined) {
   silent.advice = Advice{.expected_gain = 1.5, .tag = "unroll"};
   report_.attempts.push_back(silent);
   EXPECT_THAT(to_markdown(report_), HasSubstr("unroll: not known whether it was followed"));
+}
 
-  TEST_F(RunText, FitsTheTerminalAndBreaksNoWord) {
-    confirmed(1.04, 0.94, 1.09);
-    report_.task = "fusion/conv_transpose3d_sum_residualadd_multiply_residualadd_and_more";
-    report_.notes = {
-        "a remark that is rather long, so that it does not fit into one line of a narrow terminal"};
-    report_.judge_arguments = {"--set", "B=1", "--baseline", "mine=/a b/c.cc"};
-    for (int width : {80, 40}) {
-      for (bool explain : {false, true}) {
-        std::string text = to_terminal(report_, {.explain = explain, .width = width});
-        for (std::string_view line : lines_of(text)) {
-          std::size_t first = std::min(line.find_first_not_of(' '), line.size());
-          std::string_view rest = line.substr(first);
-          if (rest.ends_with(" \\")) rest.remove_suffix(2);
-          bool one_word = rest.find(' ') == std::string_view::npos;
-          EXPECT_TRUE(line.size() <= static_cast<std::size_t>(width) || one_word || width < 80) << line;
-        }
+TEST_F(RunText, FitsTheTerminalAndBreaksNoWord) {
+  confirmed(1.04, 0.94, 1.09);
+  report_.task = "fusion/conv_transpose3d_sum_residualadd_multiply_residualadd_and_more";
+  report_.notes = {
+      "a remark that is rather long, so that it does not fit into one line of a narrow terminal"};
+  report_.judge_arguments = {"--set", "B=1", "--baseline", "mine=/a b/c.cc"};
+  for (int width : {80, 40}) {
+    for (bool explain : {false, true}) {
+      std::string text = to_terminal(report_, {.explain = explain, .width = width});
+      for (std::string_view line : lines_of(text)) {
+        std::size_t first = std::min(line.find_first_not_of(' '), line.size());
+        std::string_view rest = line.substr(first);
+        if (rest.ends_with(" \\")) rest.remove_suffix(2);
+        bool one_word = rest.find(' ') == std::string_view::npos;
+        EXPECT_TRUE(line.size() <= static_cast<std::size_t>(width) || one_word || width < 80) << line;
       }
     }
-    EXPECT_THAT(to_markdown(report_), HasSubstr("--baseline 'mine=/a b/c.cc'"));
   }
+  EXPECT_THAT(to_markdown(report_), HasSubstr("--baseline 'mine=/a b/c.cc'"));
+}
 
-  TEST_F(RunText, TheCompileLineIsTheOneThatWasJudged) {
-    confirmed(1.3, 1.2, 1.4);
-    report_.folder = "/somewhere/o ut";
-    report_.kernel_path = "/somewhere/o ut/kernel.cc";
-    report_.best->build =
-        BuildFigures{.command = {"/usr/bin/g++", "-O3", "-I", "../src", "-include", "../pch/kforge_prelude.h",
-                                 "../src/kernel.cc", "-o", "kernel.so"}};
-    EXPECT_THAT(
-        usage_of_kernel(report_, "/somewhere", 200),
-        HasSubstr(
-            "compile  /usr/bin/g++ -O3 -I 'o ut' -include 'o ut/check/kforge_prelude.h' 'o ut/kernel.cc' "
-            "-o 'o ut/libkernel.so'\n"));
-    EXPECT_THAT(usage_of_kernel(report_, "/somewhere/o ut", 200),
-                HasSubstr("-I . -include check/kforge_prelude.h kernel.cc -o libkernel.so\n"));
-    EXPECT_THAT(usage_of_kernel(report_, "/somewhere", 200),
-                HasSubstr("64-byte aligned; judged with OMP_NUM_THREADS="));
-  }
+TEST_F(RunText, TheCompileLineIsTheOneThatWasJudged) {
+  confirmed(1.3, 1.2, 1.4);
+  report_.folder = "/somewhere/o ut";
+  report_.kernel_path = "/somewhere/o ut/kernel.cc";
+  report_.best->build =
+      BuildFigures{.command = {"/usr/bin/g++", "-O3", "-I", "../src", "-include", "../pch/kforge_prelude.h",
+                               "../src/kernel.cc", "-o", "kernel.so"}};
+  EXPECT_THAT(
+      usage_of_kernel(report_, "/somewhere", 200),
+      HasSubstr("compile  /usr/bin/g++ -O3 -I 'o ut' -include 'o ut/check/kforge_prelude.h' 'o ut/kernel.cc' "
+                "-o 'o ut/libkernel.so'\n"));
+  EXPECT_THAT(usage_of_kernel(report_, "/somewhere/o ut", 200),
+              HasSubstr("-I . -include check/kforge_prelude.h kernel.cc -o libkernel.so\n"));
+  EXPECT_THAT(usage_of_kernel(report_, "/somewhere", 200),
+              HasSubstr("64-byte aligned; judged with OMP_NUM_THREADS="));
+}
 
-  TEST_F(RunText, PromisedAndMeasuredStandSideBySideOnlyWhereAdviceWasFollowed) {
-    confirmed(1.3, 1.2, 1.4);
-    for (int number : {2, 3}) {
-      Attempt attempt{.number = number};
-      set_source(attempt, "int y;");
-      set_advice(attempt, {.expected_gain = 1.5, .tag = "unroll"}, number == 2);
-      judged(attempt, Outcome::kPassed);
-      set_gain(attempt, 1.25, 1.1, 1.4);
-      report_.attempts.push_back(attempt);
-    }
-    std::string text = to_markdown(report_);
-    EXPECT_THAT(text, HasSubstr("unroll: 1.50x, 1.25x"));
-    EXPECT_THAT(text, HasSubstr("unroll: not followed"));
-    auto json = nlohmann::json::parse(to_json(report_));
-    EXPECT_EQ(json["attempts"][1]["followed_advice"], true);
-    EXPECT_EQ(json["attempts"][2]["followed_advice"], false);
-    EXPECT_TRUE(json["attempts"][0]["followed_advice"].is_null());
+TEST_F(RunText, PromisedAndMeasuredStandSideBySideOnlyWhereAdviceWasFollowed) {
+  confirmed(1.3, 1.2, 1.4);
+  for (int number : {2, 3}) {
+    Attempt attempt{.number = number};
+    set_source(attempt, "int y;");
+    set_advice(attempt, {.expected_gain = 1.5, .tag = "unroll"}, number == 2);
+    judged(attempt, Outcome::kPassed);
+    set_gain(attempt, 1.25, 1.1, 1.4);
+    report_.attempts.push_back(attempt);
   }
+  std::string text = to_markdown(report_);
+  EXPECT_THAT(text, HasSubstr("unroll: 1.50x, 1.25x"));
+  EXPECT_THAT(text, HasSubstr("unroll: not followed"));
+  auto json = nlohmann::json::parse(to_json(report_));
+  EXPECT_EQ(json["attempts"][1]["followed_advice"], true);
+  EXPECT_EQ(json["attempts"][2]["followed_advice"], false);
+  EXPECT_TRUE(json["attempts"][0]["followed_advice"].is_null());
+}
 
 }  // namespace
 }  // namespace kforge

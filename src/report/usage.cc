@@ -71,8 +71,9 @@ std::string usage_of_kernel(const RunReport& r, const fs::path& from, std::size_
   if (r.has_check) {
     std::string build = (fs::path(folder) / "build").lexically_normal().string();
     std::string check = (fs::path(folder) / "check").lexically_normal().string();
-    lines.text("check", fmt::format("cmake -S {0} -B {1} && cmake --build {1} && ctest --test-dir {1}",
-                                    shell_quoted(check), shell_quoted(build)));
+    lines.command("check", {"cmake", "-S", check, "-B", build});
+    lines.command("", {"cmake", "--build", build});
+    lines.command("", {"ctest", "--test-dir", build});
     lines.command("", {"python3", check + "/check.py"});
   }
   std::vector<std::string> judge = {"kforge", "eval",

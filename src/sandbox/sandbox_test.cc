@@ -234,7 +234,8 @@ TEST_P(Sandbox, IsKilledAtItsWallLimit) {
   EXPECT_TRUE(exit.wall_exceeded);
   EXPECT_EQ(exit.signal, SIGKILL);
   EXPECT_GE(took, milliseconds(150));
-  EXPECT_LT(took, std::chrono::seconds(60)) << "a busy machine is slow to wake who kills it, but not that slow";
+  EXPECT_LT(took, std::chrono::seconds(60))
+      << "a busy machine is slow to wake who kills it, but not that slow";
 }
 
 TEST_P(Sandbox, KeepsTheStartOfAFloodAndDropsTheRest) {
