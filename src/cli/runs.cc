@@ -19,7 +19,12 @@ struct RunsArguments {
   bool json = false;
 };
 
-Json row_json(const StoredRun& run) {
+RunActivity doing(RunRecords& records, const StoredRun& run) {
+  auto asked = records.waiting_for(run.id);
+  return activity_of(run, records.held(run.id), asked && asked->has_value());
+}
+
+Json row_json(const StoredRun& run, RunActivity activity) {
   return {{"id", run.id},
           {"created_at", run.created_at},
           {"task", run.task},
@@ -30,11 +35,18 @@ Json row_json(const StoredRun& run) {
           {"analyst", run.analyst},
           {"strategy", run.strategy},
           {"state", name_of(run.state)},
+          {"activity", name_of(activity)},
           {"ended", run.ended ? Json(name_of(*run.ended)) : Json(nullptr)},
           {"best", run.best ? Json(*run.best) : Json(nullptr)},
           {"speedup", run.speedup ? Json(*run.speedup) : Json(nullptr)},
           {"against", run.against.empty() ? Json(nullptr) : Json(run.against)},
           {"folder", run.folder.empty() ? Json(nullptr) : Json(run.folder)}};
+}
+
+// Why it has ended, else what it is doing.
+std::string state_of(const StoredRun& run, RunActivity activity) {
+  return std::string(activity == RunActivity::kFinished && run.ended ? name_of(*run.ended)
+                                                                     : name_of(activity));
 }
 
 std::string outcome_of(const StoredRun& run) {
@@ -57,7 +69,7 @@ int run(const RunsArguments& arguments) {
   if (!runs) return report_error(runs.error(), arguments.json);
   if (arguments.json) {
     Json list = Json::array();
-    for (const StoredRun& stored : *runs) list.push_back(row_json(stored));
+    for (const StoredRun& stored : *runs) list.push_back(row_json(stored, doing(**records, stored)));
     fmt::print("{}\n", Json{{"schema", "kforge.runs/1"}, {"runs", list}}.dump(
                            2, ' ', false, Json::error_handler_t::replace));
     return kExitPassed;
@@ -68,9 +80,7 @@ int run(const RunsArguments& arguments) {
   }
   std::vector<std::vector<std::string>> lines{{"run", "task", "state", "result", "when", "generator"}};
   for (const StoredRun& stored : *runs)
-    lines.push_back({stored.id, printable(stored.task),
-                     stored.state == RunState::kFinished && stored.ended ? std::string(name_of(*stored.ended))
-                                                                         : "not finished",
+    lines.push_back({stored.id, printable(stored.task), state_of(stored, doing(**records, stored)),
                      outcome_of(stored), minute_of(stored.created_at), short_name(stored.generator)});
   fmt::print("{}", fitted_table(lines, "", terminal_style().table_width, 2));
   return kExitPassed;

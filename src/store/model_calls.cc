@@ -144,6 +144,15 @@ Result<std::vector<StoredCall>> RunRecords::calls(std::string_view run) {
   }
 }
 
+Result<std::optional<std::string>> RunRecords::waiting_for(std::string_view run) {
+  Lock lock(mutex_);
+  KF_TRY(auto query, database_.prepare("SELECT model FROM model_call WHERE run = ? AND state = 'asked' "
+                                       "ORDER BY asked_at DESC LIMIT 1"));
+  KF_TRY(bool found, query.bind(run).step());
+  if (!found) return std::nullopt;
+  return query.text(0);
+}
+
 Result<std::optional<RunRecords::Winner>> RunRecords::winner(std::string_view family,
                                                              std::string_view platform,
                                                              std::string_view machine,

@@ -38,6 +38,17 @@ Result<StoredRun> read_run(const Statement& row) {
 
 std::string_view name_of(RunState state) { return state == RunState::kFinished ? "finished" : "running"; }
 
+std::string_view name_of(RunActivity activity) {
+  constexpr std::string_view kNames[] = {"running", "waiting", "stopped", "dead", "finished"};
+  return kNames[static_cast<std::size_t>(activity)];
+}
+
+RunActivity activity_of(const StoredRun& run, bool alive, bool waiting) {
+  if (run.state == RunState::kFinished) return RunActivity::kFinished;
+  if (alive) return waiting ? RunActivity::kWaiting : RunActivity::kRunning;
+  return run.ended ? RunActivity::kStopped : RunActivity::kDead;
+}
+
 Result<std::unique_ptr<RunRecords>> RunRecords::open() {
   KF_TRY(fs::path home, kforge_home());
   return open(home);

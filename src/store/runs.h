@@ -47,6 +47,18 @@ struct StoredRun {
   std::string against, folder, document;
 };
 
+// What a run is doing now.
+enum class RunActivity : std::uint8_t {
+  kRunning,  // a process works on it
+  kWaiting,  // a process waits for an answer
+  kStopped,  // interrupted, or its services failed: can be resumed
+  kDead,     // its process is gone without a word: can be resumed
+  kFinished,
+};
+std::string_view name_of(RunActivity activity);
+// `alive`: a process has it; `waiting`: a question has no answer yet.
+RunActivity activity_of(const StoredRun& run, bool alive, bool waiting);
+
 // What is known before the first attempt, and what the agents are told of it during the whole run: a resumed
 // run tells the same, whatever was measured or stored meanwhile.
 struct MeasuredSetting {
@@ -133,6 +145,8 @@ class RunRecords {
   Result<std::optional<StoredCall>> received(std::string_view run, const CallKey& key,
                                              std::string_view model = {});
   Result<std::vector<StoredCall>> calls(std::string_view run);
+  // The newest question that has no answer yet: whom it was put to.
+  Result<std::optional<std::string>> waiting_for(std::string_view run);
 
   struct Winner {
     std::string schedule, run;

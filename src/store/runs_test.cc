@@ -39,6 +39,30 @@ TEST_F(RunRecordsTest, RunIsFoundByIdPrefixAndAsTheLast) {
   EXPECT_FALSE(records_->run(""));
 }
 
+TEST_F(RunRecordsTest, WhatARunIsDoing) {
+  StoredRun one = run("r");
+  EXPECT_EQ(activity_of(one, true, false), RunActivity::kRunning);
+  EXPECT_EQ(activity_of(one, true, true), RunActivity::kWaiting);
+  EXPECT_EQ(activity_of(one, false, true), RunActivity::kDead) << "who asked is gone";
+  one.ended = Ending::kInterrupted;
+  EXPECT_EQ(activity_of(one, false, false), RunActivity::kStopped);
+  one.state = RunState::kFinished;
+  EXPECT_EQ(activity_of(one, false, false), RunActivity::kFinished);
+}
+
+TEST_F(RunRecordsTest, AQuestionWithoutAnAnswerIsWaitedFor) {
+  ASSERT_TRUE(records_->begin(run("r")));
+  EXPECT_EQ(*records_->waiting_for("r"), std::nullopt);
+  StoredCall call;
+  call.key = {"generator", 1, 0};
+  call.model = "mailbox:x";
+  call.take = *records_->begin_call("r", call.key, call.model, "a prompt");
+  EXPECT_EQ(*records_->waiting_for("r"), "mailbox:x");
+  call.state = CallState::kReceived;
+  ASSERT_TRUE(records_->end_call("r", call));
+  EXPECT_EQ(*records_->waiting_for("r"), std::nullopt);
+}
+
 TEST_F(RunRecordsTest, EndOfARunIsWrittenOverItsBeginning) {
   ASSERT_TRUE(records_->begin(run("r")));
   StoredRun end = *records_->run("r");

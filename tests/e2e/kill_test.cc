@@ -35,6 +35,14 @@ class Kill : public BackgroundRun {
   }
   json shown() const { return json::parse(kforge_run({"show", run_id(), "--json"}).out, nullptr, false); }
 
+  // What `kforge runs` says it is doing.
+  std::string activity() const {
+    json list = json::parse(kforge_run({"runs", "--json"}).out, nullptr, false);
+    for (const json& run : list["runs"])
+      if (run["id"] == run_id()) return run["activity"];
+    return "";
+  }
+
   void kill_nine(pid_t child) {
     ::kill(child, SIGKILL);
     EXPECT_EQ(end_of(child), 128 + SIGKILL);
@@ -64,11 +72,14 @@ TEST_F(Kill, WhileEachAgentIsWaitedFor) {
   for (const auto& [name, text] : letters) {
     ASSERT_TRUE(comes_true([&] { return !prompt(name).empty(); })) << name << "\n" << errors();
     asked[name] = prompt(name);
+    EXPECT_TRUE(comes_true([&] { return activity() == "waiting"; })) << name << " " << activity();
     kill_nine(child);
+    EXPECT_EQ(activity(), "dead") << name;
     answer(name, text);
     child = resume();
   }
   EXPECT_EQ(end_of(child), 0) << errors();
+  EXPECT_EQ(activity(), "finished");
   expect_nothing_lost(asked);
   EXPECT_NE(asked["generator-2-0"].find("# What profilers say about attempt 1"), std::string::npos);
   EXPECT_NE(asked["generator-2-0"].find("compute it once"), std::string::npos);
