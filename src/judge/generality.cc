@@ -1,5 +1,9 @@
 #include "judge/generality.h"
 
+#include <algorithm>
+#include <iterator>
+
+#include "base/random_seed.h"
 #include "judge/program.h"
 #include "verify/value_gates.h"
 
@@ -12,7 +16,7 @@ Result<Verdict> judge_shape(Workspace& workspace, const Candidate& candidate, co
   Verdict verdict;
   KF_TRY(auto built, build_program(workspace, candidate, task, &watch));
   if (!built) return verdict.fail(built.error()), std::move(verdict);
-  KF_TRY(JudgeContext context, workspace.context(task));
+  KF_TRY(JudgeContext context, workspace.context(task, true));
   seeds.push_back({"check", context.secret});
   KF_TRY(NativeProgram program, stage_program(workspace, "candidate", *built, task));
   KF_TRY_VOID(judge_values(context, program.spec, verdict));
@@ -33,24 +37,28 @@ Result<Generality> judge_generality(Workspace& workspace, const Candidate& candi
   const JudgeSetup& setup = workspace.setup();
   Generality found;
   std::uint64_t seed = random_seed();
+  std::vector<BoundTask> shapes;
   std::string judged;
-  for (std::string_view set : {"small", "odd", "hidden"}) {
-    bool hidden = set == "hidden";
-    if (set == setup.options.shape_set || (!hidden && !setup.task.shapes.contains(std::string(set))))
-      continue;
-    workspace.progress().advance(1, fmt::format("shape set {}", set));
-    KF_TRY(BoundTask task, hidden ? bind_hidden_shape(setup.task, seed) : bind_task(setup.task, set));
+  for (std::string_view set : {"small", "odd"}) {
+    if (set == setup.options.shape_set || !setup.task.shapes.contains(std::string(set))) continue;
+    KF_TRY(BoundTask task, bind_task(setup.task, set));
+    shapes.push_back(std::move(task));
+    judged += fmt::format("{}, ", set);
+  }
+  KF_TRY(std::vector<BoundTask> hidden, bind_hidden_shapes(setup.task, seed));
+  judged += fmt::format("{} hidden", hidden.size());
+  std::ranges::move(hidden, std::back_inserter(shapes));
+  for (const BoundTask& task : shapes) {
+    workspace.progress().advance(1, fmt::format("shape set {}", task.shape_set));
     KF_TRY(Verdict verdict, judge_shape(workspace, candidate, task, watch, found.seeds));
     watch.add("oracle", verdict.oracle_seconds);
-    if (verdict.failed()) {
-      found.finding =
-          std::unexpected(Rejected{Gate::kGenerality,
-                                   fmt::format("claims any shape, but fails on {} ({}): {}", set,
-                                               dims_text(task.shape_case), reason_text(*verdict.failure)),
-                                   std::string(evidence_json(*verdict.failure))});
-      return found;
-    }
-    judged += fmt::format("{}{}", judged.empty() ? "" : ", ", set);
+    if (!verdict.failed()) continue;
+    found.finding =
+        std::unexpected(Rejected{Gate::kGenerality,
+                                 fmt::format("claims any shape, but fails on {} ({}): {}", task.shape_set,
+                                             dims_text(task.shape_case), reason_text(*verdict.failure)),
+                                 std::string(evidence_json(*verdict.failure))});
+    return found;
   }
   found.seeds.push_back({"hidden shape", seed});
   found.finding = passed(Gate::kGenerality, "right on " + judged + " shapes too");

@@ -1,4 +1,4 @@
-// bind_task and bind_hidden_shape: a task with its dimensions filled in.
+// bind_task: a task with its dimensions filled in.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,6 @@
 #include "task/follow.h"
 #include "task/guess.h"
 #include "task/index_limit.h"
-#include "task/random.h"
 #include "task/task.h"
 
 namespace kforge {
@@ -76,6 +75,8 @@ void discount_in_place(BoundTask& bound) {
   }
 }
 
+}  // namespace
+
 Result<BoundTask> bind_case(const Task& task, const std::string& set, const ShapeCase& shape_case) {
   BoundTask bound;
   bound.task = &task;
@@ -94,20 +95,6 @@ Result<BoundTask> bind_case(const Task& task, const std::string& set, const Shap
   return bound;
 }
 
-const ShapeCase* first_case(const Task& task, const std::string& set) {
-  auto found = task.shapes.find(set);
-  return found == task.shapes.end() || found->second.empty() ? nullptr : &found->second[0];
-}
-
-bool is_named(const Task& task, const std::map<std::string, std::int64_t>& dims) {
-  for (const auto& [set, cases] : task.shapes)
-    for (const ShapeCase& one : cases)
-      if (one.dims == dims) return true;
-  return false;
-}
-
-}  // namespace
-
 Result<BoundTask> bind_task(const Task& task, std::string_view shape_set, std::size_t case_index) {
   auto found = task.shapes.find(std::string(shape_set));
   if (found == task.shapes.end()) {
@@ -119,49 +106,6 @@ Result<BoundTask> bind_task(const Task& task, std::string_view shape_set, std::s
     return fail("shape set '{}' of task '{}' has {} cases, no case {}", shape_set, task.name,
                 found->second.size(), case_index);
   return bind_case(task, found->first, found->second[case_index]);
-}
-
-namespace {
-
-bool has_named_extent(const Task& task, const std::map<std::string, std::int64_t>& dims) {
-  for (const auto& [set, cases] : task.shapes)
-    for (const ShapeCase& shape : cases)
-      for (const auto& [symbol, extent] : shape.dims)
-        if (auto found = dims.find(symbol); found != dims.end() && found->second == extent) return true;
-  return false;
-}
-
-}  // namespace
-
-Result<BoundTask> bind_hidden_shape(const Task& task, std::uint64_t seed) {
-  const ShapeCase* small = first_case(task, "small");
-  const ShapeCase* odd = first_case(task, "odd");
-  if (!small || !odd)
-    return fail("task '{}' needs the shape sets small and odd for a hidden shape", task.name);
-  if (small->dims.empty()) return fail("task '{}' has only one shape", task.name);
-  // Not every mixture fits the graph (heads must divide a width, ...). Early attempts change every dimension,
-  // later ones fewer, starting from a shape that is known to fit.
-  RandomBits random(seed, 0x68696464656eULL);
-  constexpr std::uint64_t kAttempts = 96;
-  std::string reason = "none differs from the named ones";
-  for (std::uint64_t attempt = 0; attempt < kAttempts; ++attempt) {
-    ShapeCase drawn = attempt % 2 ? *odd : *small;
-    std::uint64_t changed_percent = attempt < 32 ? 100 : attempt < 64 ? 50 : 25;
-    for (auto& [symbol, extent] : drawn.dims) {
-      auto other = (attempt % 2 ? small : odd)->dims.find(symbol);
-      std::int64_t low = std::min(extent, other->second), high = std::max(extent, other->second);
-      if (low == high) low = std::max<std::int64_t>(1, low / 2), high += 3;
-      if (random.next() % 100 < changed_percent)
-        extent = low + static_cast<std::int64_t>(random.next() % static_cast<std::uint64_t>(high - low + 1));
-    }
-    if (is_named(task, drawn.dims)) continue;
-    // A program that knows the named sizes one by one is to meet none of them, where the graph allows that.
-    if (attempt < 48 && has_named_extent(task, drawn.dims)) continue;
-    auto bound = bind_case(task, "hidden", drawn);
-    if (bound) return bound;
-    reason = bound.error().message;
-  }
-  return fail("task '{}': no hidden shape was found ({})", task.name, reason);
 }
 
 }  // namespace kforge

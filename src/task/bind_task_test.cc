@@ -116,15 +116,40 @@ TEST(HiddenShape, DiffersFromNamedOnesAndFits) {
       "g (float[B, E] x) => (float[B, 8, F] y) <int64[3] t = {0, 8, -1}> { y = Reshape(x, t) }");
   std::set<std::string> seen;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    auto hidden = bind_hidden_shape(scratch.task(), seed);
-    ASSERT_TRUE(hidden) << hidden.error().message;
-    EXPECT_EQ(hidden->shape_set, "hidden");
-    EXPECT_EQ(hidden->shape_case.dims.at("E") % 8, 0);
-    EXPECT_NE(hidden->key(), scratch.bind("small").key());
-    EXPECT_NE(hidden->key(), scratch.bind("odd").key());
-    seen.insert(hidden->key());
+    auto shapes = bind_hidden_shapes(scratch.task(), seed);
+    ASSERT_TRUE(shapes) << shapes.error().message;
+    for (const BoundTask& hidden : *shapes) {
+      EXPECT_EQ(hidden.shape_set, "hidden");
+      EXPECT_EQ(hidden.shape_case.dims.at("E") % 8, 0);
+      EXPECT_NE(hidden.key(), scratch.bind("small").key());
+      EXPECT_NE(hidden.key(), scratch.bind("odd").key());
+      seen.insert(hidden.key());
+    }
   }
   EXPECT_GT(seen.size(), 1u);
+}
+
+TEST(HiddenShape, EveryDimensionIsLongOnce) {
+  ScratchTask scratch(
+      "description = \"d\"\n[shapes]\nbench = { B = 2048, D = 8192 }\nsmall = { B = 16, D = 128 }\n"
+      "odd = { B = 7, D = 61 }\n",
+      "g (float[B, D] x) => (float[B, D] y) { y = Softmax(x) }");
+  std::int64_t beyond = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    auto shapes = bind_hidden_shapes(scratch.task(), seed);
+    ASSERT_TRUE(shapes) << shapes.error().message;
+    std::int64_t longest_b = 0, longest_d = 0;
+    for (const BoundTask& hidden : *shapes) {
+      longest_b = std::max(longest_b, hidden.shape_case.dims.at("B"));
+      longest_d = std::max(longest_d, hidden.shape_case.dims.at("D"));
+      EXPECT_NE(hidden.shape_case.dims.at("D"), 8192);
+      EXPECT_LE(hidden.cost.unfused_bytes, 24e6);
+    }
+    EXPECT_GT(longest_b, 128);
+    EXPECT_GT(longest_d, 1024);
+    beyond += longest_d > 8192;
+  }
+  EXPECT_GT(beyond, 0);
 }
 
 TEST(BindTask, UpdateInPlaceNeedsOnlyWhatIsHit) {

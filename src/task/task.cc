@@ -1,5 +1,7 @@
 #include "task/task.h"
 
+#include <algorithm>
+
 #include "base/hash.h"
 
 namespace kforge {
@@ -31,6 +33,10 @@ std::string BoundTask::key() const {
   hasher.add(task->content_hash);
   for (const auto& [symbol, value] : shape_case.dims) hasher.add(symbol).add(std::to_string(value));
   return hasher.hex();
+}
+
+bool has_params(const BoundTask& task) {
+  return std::ranges::any_of(task.arguments, [](const auto& a) { return a.role == Role::kParam; });
 }
 
 }  // namespace kforge

@@ -119,10 +119,16 @@ struct BoundTask {
   std::string key() const;  // hash of content and dimensions: names caches
 };
 
+bool has_params(const BoundTask& task);
+
 // An Error names the shape set that does not exist, or why the graph does not fit it.
 Result<BoundTask> bind_task(const Task& task, std::string_view shape_set, std::size_t case_index = 0);
-// A shape between `small` and `odd` that no file names, drawn from the seed (gate "generality").
-Result<BoundTask> bind_hidden_shape(const Task& task, std::uint64_t seed);
+// With these dimensions, whether a file names them or not.
+Result<BoundTask> bind_case(const Task& task, const std::string& set, const ShapeCase& shape_case);
+// Shapes that no file names, drawn from the seed (gate "generality"): one between `small` and `odd`, then for
+// up to three dimensions one in which it alone is long, up to twice `bench` and rather near it than not. The
+// others shrink, so that each is quick to judge.
+Result<std::vector<BoundTask>> bind_hidden_shapes(const Task& task, std::uint64_t seed);
 
 // The header given to native candidates.
 std::string make_task_header(const BoundTask& task);
