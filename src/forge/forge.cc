@@ -1,5 +1,6 @@
 // The loop. run() is a whole run; forge_candidate() is one candidate, by the method of the paper.
 #include "forge/forge.h"
+#include "base/random_seed.h"
 
 #include <algorithm>
 

@@ -10,6 +10,8 @@ Result<EvalReport> evaluate(const EvalOptions& options, Progress& progress) {
   KF_TRY(Program program, read_candidate(options.kernel, workspace->setup().platform.files));
   JudgeRequest request;
   request.check_only = options.check_only;
+  // What a program prints, how it fails and how long it takes may tell of its inputs: none comes again.
+  request.fresh_inputs = true;
   request.rounds = options.rounds;
   request.seconds = options.seconds;
   KF_TRY(Judgement judgement, judge(*workspace, program, request));

@@ -18,9 +18,11 @@ struct JudgeRequest {
   bool check_only = false;                   // value gates only
   std::vector<const Candidate*> incumbents;  // timed beside the baselines; each was verified before
   bool fastest_baseline_only = false;        // the others once it is known which one is the fastest
-  bool fresh_inputs = false;                 // check inputs from a seed drawn now (confirmation)
-  int rounds = 0;                            // exactly this many; 0: until the interval is narrow
-  double seconds = 4;                        // time for rounds, after the least number of them
+  // Check inputs from a seed drawn now: wherever the verdict is final. A search asks again and again, and its
+  // programs share what the oracle found.
+  bool fresh_inputs = false;
+  int rounds = 0;         // exactly this many; 0: until the interval is narrow
+  double seconds = 4;     // time for rounds, after the least number of them
   double hopeless = 0.2;  // stop early once surely slower than this times the quickest other program
 };
 

@@ -1,5 +1,6 @@
 #include "judge/task_check.h"
 
+#include "base/random_seed.h"
 #include "machine/machine.h"
 #include "oracle/expected.h"
 #include "store/store.h"

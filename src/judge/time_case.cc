@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/random_seed.h"
 #include "judge/program.h"
 
 namespace kforge {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/memory.h"
+#include "base/random_seed.h"
 #include "judge/stopwatch.h"
 
 namespace kforge {

@@ -1,7 +1,9 @@
-// The secret seeds of check inputs. Several candidates share one, so that the oracle's values can be cached;
-// it is renewed before a long search could learn anything about it.
+// The secret seeds of check inputs while searching. Several candidates share one, so that the oracle's values
+// can be cached; it is never shown, it is renewed from time to time, and no verdict that counts rests on it:
+// `eval`, `recheck` and the confirmation of a search's winner draw their own.
 #include <charconv>
 
+#include "base/random_seed.h"
 #include "store/store.h"
 
 namespace kforge {

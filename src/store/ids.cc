@@ -1,9 +1,8 @@
 // Names and times of records.
-#include <sys/random.h>
-
 #include <chrono>
 #include <ctime>
 
+#include "base/random_seed.h"
 #include "store/store.h"
 
 namespace kforge {
@@ -20,13 +19,6 @@ std::string base32(std::uint64_t value, int digits) {
 }
 
 }  // namespace
-
-std::uint64_t random_seed() {
-  std::uint64_t seed = 0;
-  ssize_t got = ::getrandom(&seed, sizeof seed, 0);
-  KF_CHECK(got == sizeof seed, "the kernel's random source gave {} bytes", got);
-  return seed;
-}
 
 std::string new_result_id() {
   using namespace std::chrono;

@@ -3,6 +3,7 @@
 #include <set>
 #include <thread>
 
+#include "base/random_seed.h"
 #include "store/store.h"
 
 namespace kforge {

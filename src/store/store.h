@@ -114,7 +114,5 @@ Result<FileLock> have_home_alone(const std::filesystem::path& home);
 
 // Twelve characters that sort by time: milliseconds, then chance.
 std::string new_result_id();
-// From the kernel's random source.
-std::uint64_t random_seed();
 
 }  // namespace kforge
