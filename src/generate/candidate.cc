@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "generate/comment_lines.h"
 
 namespace kforge {
 namespace {
@@ -143,14 +144,8 @@ std::vector<Candidate::Directive> Candidate::directives() const {
   constexpr std::string_view kMark = "kforge:";
   std::vector<Directive> found;
   if (files.empty()) return found;
-  std::string_view rest = files[0].content;
-  for (int line = 1; !rest.empty(); ++line) {
-    std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view text = trimmed(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    std::size_t comment = text.starts_with("//") ? 2 : text.starts_with('#') ? 1 : 0;
-    if (comment == 0) continue;
-    text = trimmed(text.substr(comment));
+  for (const auto& [line, comment] : comment_lines(files[0].content)) {
+    std::string_view text = trimmed(comment);
     if (!text.starts_with(kMark)) continue;
     text = trimmed(text.substr(kMark.size()));
     std::size_t space = std::min(text.find_first_of(" \t"), text.size());

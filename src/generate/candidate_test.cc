@@ -126,6 +126,21 @@ TEST_F(CandidateTest, Directives) {
   EXPECT_TRUE(Candidate{}.directives().empty());
 }
 
+TEST_F(CandidateTest, WhatOnlyLooksLikeACommentIsNoDirective) {
+  Candidate candidate = good(put("k.cc",
+                                 "/*\n// kforge: general\n*/\n"
+                                 "const char* a = R\"x(\n// kforge: flags -ffast-math\n)y\" \n)x\";\n"
+                                 "const char* b = \"/*\"; int c = 1'000; char d = '\"';\n"
+                                 "#define E /* begins\n// kforge: compiler clang\n*/\n"
+                                 "const char* f = \"\\\"/*\";\n"
+                                 "// kforge: tune BM=32,64\n"));
+  auto directives = candidate.directives();
+  ASSERT_EQ(directives.size(), 1u);
+  EXPECT_EQ(directives[0].key, "tune");
+  EXPECT_EQ(directives[0].line, 13);
+  EXPECT_FALSE(candidate.claims_general());
+}
+
 TEST_F(CandidateTest, TheHashCoversNamesContentsAndBorders) {
   Candidate a{{{"k.cc", "x"}}, "one"}, b{{{"k.cc", "y"}}, "one"}, c{{{"l.cc", "x"}}, "one"},
       d{{{"k.cc", "x"}}, "two"};
