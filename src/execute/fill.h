@@ -9,18 +9,12 @@
 
 namespace kforge {
 
-struct InputChoice {
-  InputKind kind = InputKind::kOwn;
-  std::uint64_t seed = 0;
-};
-
-void fill_params(const BoundTask& task, const InputMemory& memory, InputChoice choice);
+void fill_params(const BoundTask& task, const InputMemory& memory, const InputChoice& choice);
 // The inputs of one slot, with the canaries around them.
-void fill_inputs(const BoundTask& task, const InputMemory& memory, InputChoice choice, std::uint32_t slot);
-// A few elements of each input of a slot get other values: nearly the same input, and with another result.
-void disturb_inputs(const BoundTask& task, const InputMemory& memory, std::uint64_t seed, std::uint32_t slot);
+void fill_inputs(const BoundTask& task, const InputMemory& memory, const InputChoice& choice,
+                 std::uint32_t slot);
 // The outputs of one slot poisoned, its inouts restored, canaries set.
-void reset_outputs(const BoundTask& task, const TensorMemory& outputs, InputChoice choice,
+void reset_outputs(const BoundTask& task, const TensorMemory& outputs, const InputChoice& choice,
                    std::uint32_t slot);
 
 }  // namespace kforge

@@ -101,6 +101,7 @@ Result<CaseBaselines> find_case_baselines(const Workspace& workspace, std::size_
       baselines.refusals.push_back(*refusal);
     }
     baselines.present.push_back({baseline.name, baseline.what, std::move(spec), true});
+    baselines.present.back().witness = !refusal;
   }
   return baselines;
 }

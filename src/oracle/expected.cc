@@ -35,13 +35,13 @@ struct Inputs {
   std::vector<TensorView> views;
 };
 
-Inputs make_inputs(const BoundTask& task, InputKind kind, std::uint64_t params_seed, std::uint64_t seed) {
+Inputs make_inputs(const BoundTask& task, const InputChoice& params, const InputChoice& rest) {
   Inputs inputs;
   for (std::size_t i = 0; i < task.arguments.size(); ++i) {
     const BoundArgument& argument = task.arguments[i];
     if (argument.role == Role::kOutput) continue;
     auto& bytes = inputs.bytes.emplace_back(argument.bytes());
-    fill_argument(argument, kind, argument.role == Role::kParam ? params_seed : seed, i, bytes);
+    fill_chosen(task, i, argument.role == Role::kParam ? params : rest, bytes);
     inputs.views.push_back({argument.name, argument.dtype, argument.shape, bytes.data()});
   }
   return inputs;
@@ -186,7 +186,7 @@ Result<ExpectedOutput> join(const std::string& name, OracleTensor truth, Yardsti
   return output;
 }
 
-Result<Expected> compute(const BoundTask& task, InputKind kind, std::uint64_t params_seed, std::uint64_t seed,
+Result<Expected> compute(const BoundTask& task, const InputChoice& params, const InputChoice& rest,
                          int threads) {
   // Values that indices are chosen from become outputs of the graph as well, after its own.
   Graph graph = task.graph;
@@ -197,7 +197,7 @@ Result<Expected> compute(const BoundTask& task, InputKind kind, std::uint64_t pa
     if (choices.back()) graph.outputs.push_back({choices.back()->values, {}});
   }
 
-  const Inputs inputs = make_inputs(task, kind, params_seed, seed);
+  const Inputs inputs = make_inputs(task, params, rest);
   bool long_sums = false;
   KF_TRY(auto plain, run_oracle(graph, inputs.views, Precision::kFp32, threads, &long_sums));
   std::vector<YardstickValues> yardstick = yardstick_values(std::move(plain), threads);
@@ -249,7 +249,7 @@ Result<Expected> expected_outputs(const BoundTask& task, InputKind kind, std::ui
         return std::move(*expected);
       }
   const auto start = std::chrono::steady_clock::now();
-  KF_TRY(Expected expected, compute(task, kind, seed, seed, threads));
+  KF_TRY(Expected expected, compute(task, {kind, seed}, {kind, seed}, threads));
   expected.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   // A cache that cannot be written costs time, not correctness.
   if (cache && expected.seconds > worth_caching + kDiskSecondsPerByte * static_cast<double>(expected.bytes()))
@@ -257,9 +257,9 @@ Result<Expected> expected_outputs(const BoundTask& task, InputKind kind, std::ui
   return expected;
 }
 
-Result<Expected> expected_outputs_once(const BoundTask& task, InputKind kind, std::uint64_t params_seed,
-                                       std::uint64_t seed, int threads) {
-  return compute(task, kind, params_seed, seed, threads);
+Result<Expected> expected_outputs_once(const BoundTask& task, const InputChoice& params,
+                                       const InputChoice& inputs, int threads) {
+  return compute(task, params, inputs, threads);
 }
 
 }  // namespace kforge

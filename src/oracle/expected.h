@@ -58,8 +58,8 @@ struct Expected {
 Result<Expected> expected_outputs(const BoundTask& task, InputKind kind, std::uint64_t seed, int threads,
                                   FileCache* cache, double worth_caching = 0.25);
 
-// For one call among many: params from a seed of their own, nothing kept.
-Result<Expected> expected_outputs_once(const BoundTask& task, InputKind kind, std::uint64_t params_seed,
-                                       std::uint64_t seed, int threads);
+// For one call among many: params chosen for themselves, nothing kept.
+Result<Expected> expected_outputs_once(const BoundTask& task, const InputChoice& params,
+                                       const InputChoice& inputs, int threads);
 
 }  // namespace kforge

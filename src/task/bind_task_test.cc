@@ -134,7 +134,6 @@ TEST(HiddenShape, EveryDimensionIsLongOnce) {
       "description = \"d\"\n[shapes]\nbench = { B = 2048, D = 8192 }\nsmall = { B = 16, D = 128 }\n"
       "odd = { B = 7, D = 61 }\n",
       "g (float[B, D] x) => (float[B, D] y) { y = Softmax(x) }");
-  std::int64_t beyond = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     auto shapes = bind_hidden_shapes(scratch.task(), seed);
     ASSERT_TRUE(shapes) << shapes.error().message;
@@ -145,11 +144,9 @@ TEST(HiddenShape, EveryDimensionIsLongOnce) {
       EXPECT_NE(hidden.shape_case.dims.at("D"), 8192);
       EXPECT_LE(hidden.cost.unfused_bytes, 24e6);
     }
-    EXPECT_GT(longest_b, 128);
-    EXPECT_GT(longest_d, 1024);
-    beyond += longest_d > 8192;
+    EXPECT_GT(longest_b, 2048);
+    EXPECT_GT(longest_d, 8192);
   }
-  EXPECT_GT(beyond, 0);
 }
 
 TEST(BindTask, UpdateInPlaceNeedsOnlyWhatIsHit) {

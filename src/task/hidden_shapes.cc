@@ -62,27 +62,24 @@ std::int64_t log_uniform(RandomBits& random, double low, double high) {
   return std::llround(std::exp(std::log(low) + random.uniform() * (std::log(high) - std::log(low))));
 }
 
-// `symbol` in the upper half (by its logarithm) of what lies between the small shapes and twice bench;
-// nothing where no such shape fits the graph or is quick to judge.
-std::optional<BoundTask> bind_long(const Task& task, const ShapeCase& small, const ShapeCase& bench,
-                                   const std::string& symbol, RandomBits& random) {
-  auto longest = 2 * static_cast<double>(bench.dims.at(symbol)),
-       shortest = static_cast<double>(small.dims.at(symbol));
-  if (longest < 3 * shortest) return std::nullopt;
-  double middle = std::sqrt(longest * shortest);
+// `symbol` between two extents, log-uniformly, and the other dimensions at most small; nothing where no such
+// shape fits the graph or is quick to judge.
+std::optional<BoundTask> bind_long(const Task& task, const ShapeCase& small, const std::string& symbol,
+                                   double shortest, double longest, RandomBits& random) {
+  if (longest < 2 * static_cast<double>(small.dims.at(symbol))) return std::nullopt;
   for (std::uint64_t attempt = 0; attempt < kAttempts; ++attempt) {
     // What fits may need whole multiples of something: later attempts take multiples of the small extent.
     ShapeCase drawn = small;
     std::int64_t& extent = drawn.dims.at(symbol);
     std::int64_t step = attempt < kAttempts / 2 ? 1 : extent;
-    extent = std::max(step, log_uniform(random, middle, longest) / step * step);
+    extent = std::max(step, log_uniform(random, shortest, longest) / step * step);
     for (auto& [other, size] : drawn.dims)
       if (other != symbol && attempt % 2 == 0) size = log_uniform(random, 1, static_cast<double>(size));
     if (attempt < kAttempts / 4 && has_named_extent(task, {{symbol, extent}})) continue;
     auto bound = bind_case(task, "hidden", drawn);
     if (!bound) continue;
     if (bound->cost.unfused_bytes <= kMostBytes && bound->cost.flops <= kMostFlops) return std::move(*bound);
-    longest = std::max(middle * 1.01, longest * 0.9);  // it is this dimension that makes it dear
+    shortest *= 0.9, longest *= 0.9;  // it is this dimension that makes it dear
   }
   return std::nullopt;
 }
@@ -104,9 +101,15 @@ Result<std::vector<BoundTask>> bind_hidden_shapes(const Task& task, std::uint64_
   for (const auto& [symbol, extent] : small->dims)
     if (bench->dims.contains(symbol)) symbols.push_back(symbol);
   for (std::size_t i = symbols.size(); i > 1; --i) std::swap(symbols[i - 1], symbols[random.next() % i]);
+  if (symbols.size() > kMostLong) symbols.resize(kMostLong);
   for (const std::string& symbol : symbols) {
-    if (shapes.size() > kMostLong) break;
-    if (auto bound = bind_long(task, *small, *bench, symbol, random)) shapes.push_back(std::move(*bound));
+    auto timed = static_cast<double>(bench->dims.at(symbol)),
+         least = static_cast<double>(small->dims.at(symbol));
+    if (auto bound = bind_long(task, *small, symbol, timed, 2 * timed, random))
+      shapes.push_back(std::move(*bound));
+    if (symbol != symbols.front()) continue;
+    if (auto bound = bind_long(task, *small, symbol, std::sqrt(least * timed), timed, random))
+      shapes.push_back(std::move(*bound));
   }
   return shapes;
 }

@@ -413,4 +413,10 @@ void fill_argument(const BoundArgument& argument, InputKind kind, std::uint64_t 
   Filler(argument, kind, seed, argument_index, destination).fill(kind);
 }
 
+void fill_chosen(const BoundTask& task, std::size_t index, const InputChoice& choice,
+                 std::span<std::byte> destination) {
+  fill_argument(task.arguments[index], choice.kind, choice.seed, index, destination);
+  vary_argument(task, index, choice.variation, destination);
+}
+
 }  // namespace kforge

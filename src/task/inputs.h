@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "task/task.h"
+#include "task/variation.h"
 
 namespace kforge {
 
@@ -28,11 +29,25 @@ inline constexpr InputKind kAllInputKinds[] = {InputKind::kOwn,     InputKind::k
                                                InputKind::kEqual,   InputKind::kZero};
 std::string_view name_of(InputKind kind);  // "own", "normal", "heavy_tail", ...
 
+// The values of one call: what they are like, the seed they follow from, and how they differ from what that
+// seed alone gives.
+struct InputChoice {
+  InputKind kind = InputKind::kOwn;
+  std::uint64_t seed = 0;
+  Variation variation = {};
+
+  bool operator==(const InputChoice&) const = default;
+};
+
 // Fills `destination` (argument.bytes() long) with values of one argument. REQUIRES: its role is not kOutput.
 // Arguments with the distribution kInteger, kMask, kFixed, ... keep their constraints under every kind.
 // Fast: it runs before every timed batch; about the speed of memory on two threads.
 void fill_argument(const BoundArgument& argument, InputKind kind, std::uint64_t seed,
                    std::size_t argument_index, std::span<std::byte> destination);
+
+// Values of argument `index` of a task, its variation applied. REQUIRES: its role is not kOutput.
+void fill_chosen(const BoundTask& task, std::size_t index, const InputChoice& choice,
+                 std::span<std::byte> destination);
 
 // Integer inputs are exact only up to the first operator that is inexact on integers; this says whether the
 // whole graph is exact on kInteger inputs, so that results must be equal bit for bit.

@@ -125,9 +125,9 @@ bool has_params(const BoundTask& task);
 Result<BoundTask> bind_task(const Task& task, std::string_view shape_set, std::size_t case_index = 0);
 // With these dimensions, whether a file names them or not.
 Result<BoundTask> bind_case(const Task& task, const std::string& set, const ShapeCase& shape_case);
-// Shapes that no file names, drawn from the seed (gate "generality"): one between `small` and `odd`, then for
-// up to three dimensions one in which it alone is long, up to twice `bench` and rather near it than not. The
-// others shrink, so that each is quick to judge.
+// Shapes that no file names, drawn from the seed (gate "generality"): one between `small` and `odd`; for up
+// to three dimensions one in which it alone is long, up to twice `bench`; and one in which it is somewhat
+// shorter. The others shrink, so that each is quick to judge.
 Result<std::vector<BoundTask>> bind_hidden_shapes(const Task& task, std::uint64_t seed);
 
 // The header given to native candidates.

@@ -49,8 +49,9 @@ Step<LookAheadProbe> probe_look_ahead(const BoundTask& task, const InputMemory& 
   LookAheadProbe probe{false, last, {InputKind::kOwn, seed}};
   // At first nearly the values it will have: a program that keeps a sample of its inputs beside its results,
   // to see whether they are still good, sees no difference.
-  fill_inputs(task, inputs, probe.choice, last);
-  disturb_inputs(task, inputs, seed + 1, last);
+  InputChoice nearly = probe.choice;
+  nearly.variation = {VariedPart::kFew, seed + 1};
+  fill_inputs(task, inputs, nearly, last);
 
   std::atomic<bool> over = false;
   std::jthread watcher([&] {

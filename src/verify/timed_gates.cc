@@ -23,10 +23,11 @@ Result<TimedFindings> TimedJudge::judge() {
   summarise();
   judge_threads();
   if (!verdict_.failed()) KF_TRY_VOID(judge_look_ahead());
+  if (!verdict_.failed()) KF_TRY_VOID(make_late_calls());
   if (verdict_.failed()) return findings_;
   KF_TRY(auto finished, owned_[0]->finish());
   if (!finished) return verdict_.fail(finished.error()), findings_;
-  owned_.clear();
+  keep_witness();
   KF_TRY_VOID(judge_timed_calls());
   if (!verdict_.failed()) KF_TRY_VOID(judge_clock());
   if (verdict_.failed()) return findings_;

@@ -20,6 +20,9 @@ struct Opponent {
   bool try_one_thread = false;  // small problems may be quicker on one thread: take the better
   bool baseline = true;         // false: an earlier program of the same search
   int threads = 0;              // known to be the better count from an earlier judging; 0: not known
+  // A library that passed the gates: what it computes may stand for the truth. A user's file may not, it may
+  // be the candidate itself.
+  bool witness = false;
 };
 
 struct OpponentTimes {

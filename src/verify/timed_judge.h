@@ -1,6 +1,7 @@
 // One timed judging: its programs, rounds and findings. Internal to the timed gates:
 //   timed_start.cc   the candidate, the process for second calls, opponents
 //   timed_rounds.cc  what each round asks, and what the samples say
+//   timed_later.cc   calls beyond those that were timed: late ones, and within a batch
 //   timed_again.cc   timed calls made again in a process that knows nothing of the first
 //   timed_oracle.cc  the true results of timed calls: from the oracle, or from a baseline
 //   timed_limits.cc  threads, clocks, and what is too fast to be true
@@ -15,15 +16,14 @@
 
 namespace kforge {
 
-// Calls on less than this are made again several at a time.
-inline constexpr std::size_t kSmallSlot = 1 << 20;
-
 // One timed call of the candidate, to be made again elsewhere.
 struct RememberedCall {
   int round = 0;
   InputChoice params, choice;
   Fingerprint values;
-  bool probe = false;  // its inputs were changed while earlier calls of its batch ran
+  bool probe = false;                       // its inputs were changed while earlier calls of its batch ran
+  bool drawn = false;                       // to be compared with the oracle
+  std::optional<Fingerprint> witness = {};  // what a baseline gave on the same values
 };
 
 class TimedJudge {
@@ -73,14 +73,22 @@ class TimedJudge {
   bool enough();
   RoundPlan fresh_plan();
   RoundPlan plan(int round);
+  void repeat_nearly(RoundPlan& plan);
+  InputChoice next_params();
   void summarise();
+  Result<void> make_late_calls();
   Result<void> judge_look_ahead();
   void judge_threads();
   Result<void> judge_timed_calls();
+  void choose_repeated();
   std::size_t calls_together(std::size_t first) const;
-  Result<void> repeat_calls(ProgramProcess& fresh, std::span<const RememberedCall> calls);
+  Result<void> begin_as_checks_do(const RememberedCall& first);
+  Result<void> repeat_calls(std::span<const RememberedCall> calls);
+  Rejected differs(const RememberedCall& call, const std::string& difference) const;
   bool oracle_is_slow() const;
-  void keep_baseline_results(const BatchView& batch);
+  int oracle_calls() const;
+  void keep_witness();
+  Result<void> ask_witness();
   bool oracle_wanted(const RememberedCall& call);
   Result<void> judge_by_oracle(const RememberedCall& call, const TensorMemory& outputs, std::uint32_t slot);
   Result<void> judge_clock();
@@ -105,16 +113,18 @@ class TimedJudge {
   std::unique_ptr<ProgramProcess> own_echo_;            // when nobody keeps it
   std::unique_ptr<ProgramProcess>* echo_ = &own_echo_;  // tells what a message takes
   std::map<OpponentThreads, std::expected<std::unique_ptr<ProgramProcess>, Failure>>
-      started_;                            // before their turn
-  std::unique_ptr<ProgramProcess> fresh_;  // a second process of the candidate: makes timed calls again
-  std::vector<PresentOpponent> present_;   // of owned_[i + 1]
+      started_;                              // before their turn
+  std::unique_ptr<ProgramProcess> fresh_;    // a second process of the candidate: makes timed calls again
+  std::unique_ptr<ProgramProcess> witness_;  // a baseline, kept when the others have ended; may be null
+  std::vector<PresentOpponent> present_;     // of owned_[i + 1]
   std::vector<TimedProgram> timed_;
-  std::vector<RememberedCall> remembered_;
-  std::map<std::uint64_t, Fingerprint> baseline_results_;  // by the inputs' seed: what a baseline gave
-  int oracle_calls_left_ = 0, compared_with_oracle_ = 0, compared_with_baseline_ = 0;
-  int drawn_round_ = 0;
-  std::uint32_t drawn_slot_ = 0;
+  std::vector<RememberedCall> remembered_, repeated_;  // of all rounds; those that are made again
+  int compared_with_oracle_ = 0, compared_with_baseline_ = 0;
+  int rounds_before_ = 0;       // of the same process, in an earlier run of rounds
+  std::size_t calls_made_ = 0;  // in the timed process, in rounds
   InputChoice round_params_;
+  InputChoice plain_params_;                  // the last that were not varied
+  std::optional<std::uint32_t> varied_slot_;  // of this round's plan: nearly the inputs of an earlier call
   TimedFindings findings_;
 };
 

@@ -15,13 +15,17 @@ constexpr double kClearlyQuicker = 1.25;
 
 }  // namespace
 
-// The process that will make timed calls again. It is started with the candidate's, because starting one
-// takes longer than most small kernels, and stays stopped until its turn; nothing it will be asked is known
-// yet.
+// The process that makes timed calls again, and that a program must not be able to tell from one that is
+// checked: the same number of slots, and loaded just before its first call. False when the verdict has
+// failed.
 Result<bool> TimedJudge::start_fresh() {
+  KF_TRY(fresh_memory_, InputMemory::create(task_, check_slots(task_)));
+  fill_params(task_, *fresh_memory_, repeated_.front().params);
   KF_TRY(auto started, ProgramProcess::start(candidate_, task_, *fresh_memory_, context_.load_limit));
-  if (!started) return false;  // the candidate's own start says why, or it is tried again
+  if (!started) return verdict_.fail(started.error()), false;
   fresh_ = std::move(*started);
+  KF_TRY(auto prepared, fresh_->prepare(context_.call_limit));
+  if (!prepared) return verdict_.fail(prepared.error()), false;
   return true;
 }
 
@@ -67,14 +71,9 @@ Result<void> TimedJudge::start_all_opponents(bool small) {
 }
 
 Result<void> TimedJudge::start_candidate() {
-  bool small = MemoryLayout::bytes_per_slot(task_) <= kSmallSlot;
-  KF_TRY(fresh_memory_, InputMemory::create(task_, small ? 8 : 2));
+  bool small = check_slots(task_) > 2;
   // Starting a process takes longer than most small kernels: they start side by side, and wait stopped.
-  auto beside = std::async(std::launch::async, [this]() -> Result<void> {
-    KF_TRY_VOID(start_echo());
-    KF_TRY([[maybe_unused]] bool started, start_fresh());
-    return {};
-  });
+  auto beside = std::async(std::launch::async, [this] { return start_echo(); });
   auto opponents = std::async(std::launch::async, [this, small] { return start_all_opponents(small); });
   auto own = ProgramProcess::start(candidate_, task_, *memory_, context_.load_limit);
   auto others = beside.get(), opponents_started = opponents.get();

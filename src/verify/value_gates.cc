@@ -4,11 +4,11 @@
 #include <cstring>
 #include <future>
 #include <map>
-#include <random>
 
 #include "execute/fill.h"
 #include "verify/compare.h"
 #include "verify/evidence.h"
+#include "verify/near_calls.h"
 #include "verify/team_gate.h"
 
 namespace kforge {
@@ -23,6 +23,8 @@ constexpr double kIsolated = 1e-5;
 constexpr std::int64_t kLargeResult = 1000;
 // A small result that is off by no more than this times its bound.
 constexpr double kLittle = 20;
+// Calls on less than this are made several at a time.
+constexpr std::size_t kSmallSlot = 1 << 20;
 
 Gate gate_of(InputKind kind) {
   switch (kind) {
@@ -75,17 +77,6 @@ std::optional<Failure> canary_failure(const BoundTask& task, const TensorMemory&
   return std::nullopt;
 }
 
-// A copy of everything the program wrote in a slot, to see whether it changes without a call.
-std::vector<std::byte> snapshot(const BoundTask& task, const TensorMemory& outputs, std::uint32_t slot) {
-  std::vector<std::byte> copy;
-  for (std::size_t a = 0; a < task.arguments.size(); ++a) {
-    if (task.arguments[a].role != Role::kOutput && task.arguments[a].role != Role::kInout) continue;
-    auto data = outputs.tensor(a, slot);
-    copy.insert(copy.end(), data.begin(), data.end());
-  }
-  return copy;
-}
-
 // Lets the program go on without a command: outputs that change now were not done when it said so.
 bool works_after_return(const BoundTask& task, ProgramProcess& process, std::uint32_t slot) {
   auto before = snapshot(task, process.outputs(), slot);
@@ -126,8 +117,6 @@ class ValueJudge {
   Result<std::optional<Failure>> judge_drawn(InputKind kind, const JudgeContext& context);
   Result<void> judge_repeat(const Expected& expected, InputChoice choice);
   Result<ExpectedValues> expect(InputKind kind, const JudgeContext& context);
-  // One call in a slot; false when the verdict has failed.
-  Result<bool> call(std::uint32_t slot);
 
   const JudgeContext& context_;
   const BoundTask& task_;
@@ -135,12 +124,13 @@ class ValueJudge {
   Verdict& verdict_;
   std::optional<InputMemory> memory_;
   std::unique_ptr<ProgramProcess> process_;
+  std::optional<NearCalls> near_;
   std::map<Gate, std::string> done_;  // by gate: the kinds that passed, for the summary
   std::vector<std::string> skipped_;
 };
 
 Result<bool> ValueJudge::start(int threads, bool guarded_heap) {
-  KF_TRY(memory_, InputMemory::create(task_, 2));
+  KF_TRY(memory_, InputMemory::create(task_, check_slots(task_)));
   ProgramSpec spec = program_;
   spec.threads = threads;
   if (guarded_heap) {
@@ -155,6 +145,7 @@ Result<bool> ValueJudge::start(int threads, bool guarded_heap) {
     return false;
   }
   process_ = std::move(*started);
+  near_.emplace(context_, *memory_, *process_, verdict_);
   return true;
 }
 
@@ -162,18 +153,6 @@ Result<ExpectedValues> ValueJudge::expect(InputKind kind, const JudgeContext& co
   KF_TRY(ExpectedValues truth, context.expected(kind));
   verdict_.oracle_seconds += truth.seconds;
   return truth;
-}
-
-Result<bool> ValueJudge::call(std::uint32_t slot) {
-  KF_TRY(auto time, process_->call({slot}, context_.call_limit));
-  if (!time) {
-    verdict_.fail(time.error());
-    return false;
-  }
-  verdict_.call_seconds += time->parent_ns / 1e9;
-  double& quickest = verdict_.check_call_ns;
-  quickest = quickest == 0 ? time->parent_ns : std::min(quickest, time->parent_ns);
-  return true;
 }
 
 Result<void> ValueJudge::judge_kind(InputKind kind) {
@@ -207,33 +186,43 @@ Result<std::optional<Failure>> ValueJudge::judge_drawn(InputKind kind, const Jud
   // time.
   KF_TRY(auto prepared, process_->prepare(context.call_limit));
   if (!prepared) return prepared.error();
-  fill_inputs(task_, *memory_, choice, 0);
-  reset_outputs(task_, process_->outputs(), choice, 0);
-  KF_TRY(bool called, call(0));
+  // Every other time the judged call is the first after prepare().
+  const std::uint32_t slot = near_->judged();
+  KF_TRY(bool alive, slot == 0 ? near_->before(choice) : Result<bool>(true));
+  if (!alive) return std::nullopt;
+  fill_inputs(task_, *memory_, choice, slot);
+  reset_outputs(task_, process_->outputs(), choice, slot);
+  KF_TRY(bool called, checked_call(*process_, {slot}, context_.call_limit, verdict_));
   if (!called) return std::nullopt;
-  auto failure = judge_outputs(context, *expected, process_->outputs(), 0, kind, gate_of(kind), verdict_);
+  auto failure = judge_outputs(context, *expected, process_->outputs(), slot, kind, gate_of(kind), verdict_);
   // Wrong values and work after return look alike; looking again tells them apart.
-  if ((failure || kind == InputKind::kOwn) && works_after_return(task_, *process_, 0))
+  if ((failure || kind == InputKind::kOwn) && works_after_return(task_, *process_, slot))
     failure = after_return_failure();
-  if (failure) return failure;
+  if (failure) return near_->told().explain(std::move(*failure), task_, process_->outputs(), slot);
+  near_->told().add(task_, process_->outputs(), slot, VariedPart::kAll);
   std::string& kinds = done_[gate_of(kind)];
   kinds += (kinds.empty() ? "" : ", ") + kind_name;
   if (kind == InputKind::kOwn) KF_TRY_VOID(judge_repeat(*expected, choice));
-  return std::nullopt;
+  if (verdict_.failed() || kind == InputKind::kZero) return std::nullopt;
+  KF_TRY(failure, near_->after(choice));
+  near_->change_places();
+  return failure;
 }
 
 // The same values again, in other memory: within the policy again; equal bits are a fact worth knowing.
 Result<void> ValueJudge::judge_repeat(const Expected& expected, InputChoice choice) {
-  fill_inputs(task_, *memory_, choice, 1);
-  reset_outputs(task_, process_->outputs(), choice, 1);
-  KF_TRY(bool called, call(1));
+  const std::uint32_t slot = near_->other();
+  fill_inputs(task_, *memory_, choice, slot);
+  reset_outputs(task_, process_->outputs(), choice, slot);
+  KF_TRY(bool called, checked_call(*process_, {slot}, context_.call_limit, verdict_));
   if (!called) return {};
-  if (auto failure =
-          judge_outputs(context_, expected, process_->outputs(), 1, choice.kind, Gate::kRepeat, verdict_)) {
+  if (auto failure = judge_outputs(context_, expected, process_->outputs(), slot, choice.kind, Gate::kRepeat,
+                                   verdict_)) {
     verdict_.fail(*failure);
     return {};
   }
-  bool same = snapshot(task_, process_->outputs(), 0) == snapshot(task_, process_->outputs(), 1);
+  bool same =
+      snapshot(task_, process_->outputs(), near_->judged()) == snapshot(task_, process_->outputs(), slot);
   if (same) verdict_.flags.push_back("bitwise_repeatable");
   if (!same && context_.deterministic)
     verdict_.fail(
@@ -274,9 +263,7 @@ Result<void> ValueJudge::every_kind() {
   return {};
 }
 
-// Another process, with another number of threads: first a call on nearly the check inputs, then the check
-// inputs themselves. A program that recognises its input by a sample of it answers the second with the
-// first's result.
+// Another process, with another number of threads, on the check inputs.
 Result<void> ValueJudge::another_process(Gate gate, const std::string& setting) {
   InputKind kind = InputKind::kOwn;
   KF_TRY(ExpectedValues expected, expect(kind, context_));
@@ -287,30 +274,33 @@ Result<void> ValueJudge::another_process(Gate gate, const std::string& setting) 
     verdict_.fail(prepared.error());
     return {};
   }
-  for (bool near : {true, false}) {
-    fill_inputs(task_, *memory_, choice, 0);
-    if (near) disturb_inputs(task_, *memory_, choice.seed, 0);
-    reset_outputs(task_, process_->outputs(), choice, 0);
-    KF_TRY(auto time, process_->call({0}, context_.call_limit * 2));
-    if (!time) {
-      verdict_.fail(time.error());
-      return {};
-    }
-    verdict_.call_seconds += time->parent_ns / 1e9;
-  }
+  KF_TRY(bool alive, near_->before(choice));
+  if (!alive) return {};
+  fill_inputs(task_, *memory_, choice, 0);
+  reset_outputs(task_, process_->outputs(), choice, 0);
+  KF_TRY(bool called, checked_call(*process_, {0}, context_.call_limit, verdict_));
+  if (!called) return {};
   if (auto failure = judge_outputs(context_, *expected, process_->outputs(), 0, kind, gate, verdict_)) {
+    *failure = near_->told().explain(std::move(*failure), task_, process_->outputs(), 0);
     if (auto* wrong = std::get_if<WrongValue>(&*failure))
-      wrong->reason = fmt::format("in another process, with {}, after a call on nearly the same inputs: {}",
+      wrong->reason = fmt::format("in another process, with {}, after calls on nearly the same inputs: {}",
                                   setting, wrong->reason);
     verdict_.fail(*failure);
     return {};
   }
+  KF_TRY(auto kept, near_->after(choice));
+  if (kept) verdict_.fail(*kept);
+  if (verdict_.failed()) return {};
   KF_TRY(auto finished, process_->finish());
   if (!finished) verdict_.fail(finished.error());
   return {};
 }
 
 }  // namespace
+
+std::uint32_t check_slots(const BoundTask& task) {
+  return MemoryLayout::bytes_per_slot(task) <= kSmallSlot ? 8 : 2;
+}
 
 std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected& expected,
                                      const TensorMemory& outputs, std::uint32_t slot, InputKind kind,

@@ -12,6 +12,10 @@ namespace kforge {
 // machinery's.
 Result<void> judge_values(const JudgeContext& context, const ProgramSpec& program, Verdict& verdict);
 
+// How many slots there are where values are judged. The same wherever a program is asked for results that are
+// compared with the truth or with a timed call: it can see the number.
+std::uint32_t check_slots(const BoundTask& task);
+
 // One output set in a slot against the expected one: the failure, or nothing. Adds to the verdict's figures.
 std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected& expected,
                                      const TensorMemory& outputs, std::uint32_t slot, InputKind kind,

@@ -59,7 +59,8 @@ Result<KernelCase> read_kernel_case(const fs::path& file) {
       continue;
     }
     std::string key = entry[1], value = entry[2];
-    if (key == "task") kernel.task = value;
+    if (key == "task")
+      kernel.task = value.starts_with("tests/") ? (fs::path(KFORGE_SOURCE_DIR) / value).string() : value;
     if (key == "shapes") kernel.shapes = value;
     if (key == "mode") kernel.full = value == "full";
     if (key == "needs") kernel.needs = value;

@@ -1,6 +1,6 @@
 // A kernel of this folder and what must become of it, as its opening comment says:
 //
-//   // task: core/relu                        which task it is for
+//   // task: core/relu                        which task it is for; or a folder, tests/adversarial/tasks/NAME
 //   // shapes: small                          which shape set
 //   // mode: check | full                     values only, or with timing
 //   // expect: outcome=rejected|crash gate=symbols ...

@@ -1,0 +1,153 @@
+#include "task/variation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "task/inputs.h"
+#include "task/random.h"
+
+namespace kforge {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+// Initializers of wide integers are indices, axes or shapes; bytes are quantised weights.
+bool may_vary(const BoundArgument& argument) {
+  if (argument.bytes() == 0) return false;
+  return argument.distribution.kind != Distribution::Kind::kFixed || is_float(argument.dtype) ||
+         size_of(argument.dtype) == 1;
+}
+
+// Whether this argument is among those that change: each with even chances, and a drawn one surely.
+bool is_chosen(const BoundTask& task, std::size_t argument, std::uint64_t seed) {
+  const Role role = task.arguments[argument].role;
+  RandomBits random(seed, 0x63686f696365ULL);
+  std::vector<std::size_t> all;
+  for (std::size_t a = 0; a < task.arguments.size(); ++a)
+    if (task.arguments[a].role == role && may_vary(task.arguments[a])) all.push_back(a);
+  if (all.empty()) return false;
+  std::size_t surely = all[random.next() % all.size()];
+  for (std::size_t a : all) {
+    bool chosen = random.next() % 2 == 0;
+    if (a == argument) return chosen || a == surely;
+  }
+  return false;
+}
+
+// Other values for the whole argument.
+std::vector<std::byte> other_values(const BoundArgument& argument, std::size_t index,
+                                    const Variation& variation) {
+  std::vector<std::byte> other(argument.bytes());
+  bool fixed = argument.distribution.kind == Distribution::Kind::kFixed;
+  if (fixed && !(variation.far && is_float(argument.dtype))) {
+    // Its own values in another order: whatever holds for all of them still does.
+    const std::size_t size = size_of(argument.dtype), count = other.size() / size;
+    RandomBits random(variation.seed, index);
+    for (std::size_t i = 0; i < count; ++i)
+      std::memcpy(other.data() + i * size, argument.fixed->data.data() + random.next() % count * size, size);
+    return other;
+  }
+  fill_argument(argument, variation.far ? InputKind::kLarge : InputKind::kOwn, ~variation.seed, index, other);
+  return other;
+}
+
+// Log-uniform in [1, most].
+std::size_t drawn_length(RandomBits& random, std::size_t most) {
+  return static_cast<std::size_t>(
+      std::exp(random.uniform() * std::log(static_cast<double>(std::max<std::size_t>(most, 1)))));
+}
+
+class Changer {
+ public:
+  Changer(std::span<std::byte> data, std::span<const std::byte> other, std::size_t size)
+      : data_(data), other_(other), size_(size), count_(data.size() / size) {}
+
+  void run(VariedPart part, RandomBits& random) {
+    switch (part) {
+      case VariedPart::kNothing:
+        return;
+      case VariedPart::kOne:
+        return change(random.next() % count_, 1);
+      case VariedPart::kFirst:
+        return change(0, 1);
+      case VariedPart::kLast:
+        return change(count_ - 1, 1);
+      case VariedPart::kFew:
+        for (std::size_t i = 0; i < count_ / 256 + 2; ++i) change(random.next() % count_, 1);
+        return;
+      case VariedPart::kAllButPrefix: {
+        std::size_t kept = drawn_length(random, count_ / 2);
+        return change(kept, count_ - kept);
+      }
+      case VariedPart::kAllButSuffix:
+        return change(0, count_ - drawn_length(random, count_ / 2));
+      case VariedPart::kAllButStride: {
+        std::size_t stride = std::size_t{2} << random.next() % 6;
+        for (std::size_t i = 0; i < count_; ++i)
+          if (i % stride != 0) change(i, 1);
+        return;
+      }
+      case VariedPart::kAllButPages: {
+        std::size_t block = kPage / size_;
+        for (std::size_t first = 0; first < count_; first += block)
+          if (random.next() % 2 == 0 || count_ <= block) change(first, block);
+        return;
+      }
+      case VariedPart::kAll:
+        return change(0, count_);
+    }
+  }
+
+ private:
+  void change(std::size_t first, std::size_t count) {
+    if (first >= count_) return;
+    count = std::min(count, count_ - first);
+    std::memcpy(data_.data() + first * size_, other_.data() + first * size_, count * size_);
+  }
+
+  std::span<std::byte> data_;
+  std::span<const std::byte> other_;
+  std::size_t size_, count_;
+};
+
+}  // namespace
+
+std::string_view words_of(VariedPart part) {
+  switch (part) {
+    case VariedPart::kNothing:
+      return "in nothing";
+    case VariedPart::kOne:
+      return "in a single element";
+    case VariedPart::kFirst:
+      return "in the first element";
+    case VariedPart::kLast:
+      return "in the last element";
+    case VariedPart::kFew:
+      return "in a few elements";
+    case VariedPart::kAllButPrefix:
+      return "behind a common prefix";
+    case VariedPart::kAllButSuffix:
+      return "before a common suffix";
+    case VariedPart::kAllButStride:
+      return "between elements at a regular distance";
+    case VariedPart::kAllButPages:
+      return "in some of their pages";
+    case VariedPart::kAll:
+      return "everywhere";
+  }
+  return "";
+}
+
+void vary_argument(const BoundTask& task, std::size_t argument, const Variation& variation,
+                   std::span<std::byte> data) {
+  const BoundArgument& varied = task.arguments[argument];
+  if (variation.part == VariedPart::kNothing || !may_vary(varied)) return;
+  if (variation.part != VariedPart::kAll && !is_chosen(task, argument, variation.seed)) return;
+  RandomBits random(variation.seed, argument + 1);
+  const std::vector<std::byte> other = other_values(varied, argument, variation);
+  Changer(data, other, size_of(varied.dtype)).run(variation.part, random);
+}
+
+}  // namespace kforge
