@@ -39,6 +39,10 @@ std::string readable_bytes(double bytes) {
 std::string readable_count(double count) {
   return in_units(count, {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}, "");
 }
+std::string readable_ratio(double value) {
+  return value >= 0.095 || value <= 0 ? fmt::format("{:.2f}", value) : fmt::format("{:.2g}", value);
+}
+
 std::string readable_error(double value) { return value == 0 ? "0" : fmt::format("{:.1e}", value); }
 
 std::vector<std::string> wrap(std::string_view text, std::size_t width) {

@@ -13,6 +13,7 @@ std::string readable_time(double ns);      // "812 ns", "3.42 ms", "1.2 s"
 std::string readable_bytes(double bytes);  // "64 B", "1.5 MB" (powers of 1000)
 std::string readable_count(double count);  // "950", "1.2 M", "137 G"
 std::string readable_error(double value);  // "3.1e-07", "0"
+std::string readable_ratio(double value);  // "1.31", "0.0042": never "0.00"
 
 // Lines of at most `width` characters, broken at spaces; a longer word stays whole on a line of its own, so
 // that paths and commands can be copied.

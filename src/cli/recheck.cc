@@ -44,8 +44,9 @@ std::string time_text(const EvalReport& report) {
 
 std::string speedup_text(const EvalReport& report) {
   if (!report.speedup) return "-";
-  return fmt::format("{:.2f}x  [{:.2f}x, {:.2f}x] over {}", report.speedup->value, report.speedup->lo,
-                     report.speedup->hi, report.speedup->against);
+  return fmt::format("{}x  [{}x, {}x] over {}", readable_ratio(report.speedup->value),
+                     readable_ratio(report.speedup->lo), readable_ratio(report.speedup->hi),
+                     report.speedup->against);
 }
 
 std::string to_terminal(const Recheck& check, const Paint& paint) {

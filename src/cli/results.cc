@@ -63,7 +63,7 @@ int run(const ResultFilter& filter, bool json) {
     lines.push_back({row.id, printable(row.task), row.shape_set,
                      row.gate.empty() ? row.outcome : row.outcome + " (" + row.gate + ")",
                      row.time_ns ? readable_time(*row.time_ns) : "",
-                     row.speedup ? fmt::format("{:.2f}x over {}", *row.speedup, row.against) : "",
+                     row.speedup ? fmt::format("{}x over {}", readable_ratio(*row.speedup), row.against) : "",
                      kernel_name(row.kernel, narrow ? 20 : 60)});
     if (!narrow) lines.back().push_back(minute_of(row.created_at));
   }

@@ -50,7 +50,7 @@ std::string state_of(const StoredRun& run, RunActivity activity) {
 }
 
 std::string outcome_of(const StoredRun& run) {
-  if (run.speedup) return fmt::format("{:.2f}x over {}", *run.speedup, run.against);
+  if (run.speedup) return fmt::format("{}x over {}", readable_ratio(*run.speedup), run.against);
   if (run.best) return "verified";
   return run.state == RunState::kFinished ? "nothing verified" : "";
 }

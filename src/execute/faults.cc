@@ -34,6 +34,8 @@ std::string place_text(const KforgeFault& fault, const std::vector<std::string>&
       return fmt::format("used a null pointer (address {:#x})", fault.address);
     case KFORGE_FAULT_AFTER_BLOCK:
       return "touched memory past the end of a block it had allocated";
+    case KFORGE_FAULT_TRAP:
+      return "came to a trap (__builtin_trap, a failed check, or code that must not be reached)";
     case KFORGE_FAULT_STACK:
       return "the stack overflowed (large arrays belong on the heap)";
     default:

@@ -25,7 +25,9 @@ ProgramSpec limited(const Workspace& workspace, ProgramSpec spec, const BoundTas
   spec.cpus = setup.machine.cpus;
   spec.limits.wall = std::chrono::hours(1);  // each call has its own limit
   spec.limits.cpu_seconds = 3600;
-  spec.limits.memory_bytes = std::min((std::size_t{4} << 30) + 16 * tensors, physical_memory() / 4 * 3);
+  // Two processes of a program may hold memory at once: the second that is checked, or the best so far beside
+  // a challenger.
+  spec.limits.memory_bytes = std::min((std::size_t{4} << 30) + 16 * tensors, physical_memory() / 8 * 3);
   spec.limits.processes = 4 * static_cast<std::uint64_t>(setup.threads) + 64;
   return spec;
 }

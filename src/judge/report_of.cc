@@ -74,8 +74,8 @@ void add_verdict(const Verdict& verdict, EvalReport& report) {
   report.gates.insert(report.gates.end(), verdict.gates.begin(), verdict.gates.end());
   for (const std::string& flag : verdict.flags)
     if (std::ranges::find(report.flags, flag) == report.flags.end()) report.flags.push_back(flag);
-  if (verdict.check_call_ns > 0) {
-    report.error = verdict.error;
+  report.error = verdict.error;
+  if (verdict.kernelbench_judged) {
     report.kernelbench = KernelBenchCriterion{verdict.kernelbench_allclose, verdict.kernelbench_max_abs, 1e-4,
                                               "|a - b| <= 1e-4 + 1e-4 |b| on the task's own inputs"};
   }

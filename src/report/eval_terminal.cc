@@ -192,12 +192,20 @@ class Screen {
     }
   }
 
+  static std::string of_bound_text(double ratio) {
+    if (ratio >= 1e300) return "no error is allowed";
+    return ratio <= 1 ? readable_error(ratio) + " of its bound"
+                      : fmt::format("{:.3g} times its bound", ratio);
+  }
+
   void accuracy() {
     if (!report_.error) return;
     const ErrorFigures& e = *report_.error;
-    std::string text = fmt::format("{}: largest error {} of the scale, {} absolute (bound there {}), norm {}",
-                                   report_.precision, readable_error(e.max_rel), readable_error(e.max_abs),
-                                   readable_error(e.bound), readable_error(e.rel_norm));
+    // Where all values are nearly zero, their scale says nothing.
+    std::string scale = e.max_rel <= 1 ? readable_error(e.max_rel) + " of the scale, " : "";
+    std::string text =
+        fmt::format("{}: largest error {}{} absolute, norm {}; {} at worst", report_.precision, scale,
+                    readable_error(e.max_abs), readable_error(e.rel_norm), of_bound_text(e.of_bound));
     if (!report_.arithmetic.empty()) text += "; declares " + printable(report_.arithmetic);
     row("accuracy", text);
     if (report_.kernelbench)

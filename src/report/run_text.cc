@@ -181,20 +181,23 @@ void show_best(RunScreen& screen, const RunReport& r, const EvalReport& best, co
   for (const BaselineResult& baseline : best.baselines) {
     std::string what = baseline.what;
     for (Gate gate : baseline.failed_gates) what += fmt::format(" (fails gate {})", name_of(gate));
-    screen.row("baseline",
-               fmt::format("{:<14} {}{}  {}", baseline.name, readable_time(baseline.time_ns.value),
-                           baseline.speedup ? fmt::format("  {:.2f}x", baseline.speedup->value) : "", what));
+    screen.row(
+        "baseline",
+        fmt::format("{:<14} {}{}  {}", baseline.name, readable_time(baseline.time_ns.value),
+                    baseline.speedup ? fmt::format("  {}x", readable_ratio(baseline.speedup->value)) : "",
+                    what));
   }
   for (const std::string& line : absent_lines(best.absent_baselines, style.explain))
     screen.row("absent", line);
   if (best.cases.size() == 1 && !best.cases[0].dims.empty())
     screen.row("shapes", fmt::format("{}{}", printable(dims_text(best.cases[0].dims)),
                                      best.general ? "" : " (the kernel is made for these)"));
-  screen.row(
-      "precision",
-      fmt::format(
-          "{}{}{}", r.precision, best.arithmetic.empty() ? "" : ", arithmetic " + printable(best.arithmetic),
-          best.error ? fmt::format(", error {} of the scale", readable_error(best.error->max_rel)) : ""));
+  screen.row("precision",
+             fmt::format("{}{}{}", r.precision,
+                         best.arithmetic.empty() ? "" : ", arithmetic " + printable(best.arithmetic),
+                         best.error && best.error->max_rel <= 1
+                             ? fmt::format(", error {} of the scale", readable_error(best.error->max_rel))
+                             : ""));
   if (best.roofline)
     screen.row("roofline",
                fmt::format("{:.0f} % of the {} bound", 100 * best.roofline->fraction, best.roofline->bound));
@@ -367,16 +370,16 @@ std::string to_markdown(const RunReport& r) {
                            a.advice->above_roofline()
                                ? fmt::format(" (the roofline left {:.2f}x)", *a.advice->roofline_limit)
                                : "",
-                           a.gain() ? fmt::format("{:.2f}x", a.gain()->value) : "nothing");
+                           a.gain() ? readable_ratio(a.gain()->value) + "x" : "nothing");
     else if (a.advice)
       advice = fmt::format("{}: {}", markdown_cell(a.advice->tag), not_followed_words(a));
     text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", a.number,
                         a.proposal.parent < 0 ? "" : std::to_string(a.proposal.parent),
                         name_of(a.proposal.pass), markdown_cell(a.change()), markdown_cell(outcome_text(a)),
-                        found.speedup       ? fmt::format("{:.2f}x", found.speedup->value)
+                        found.speedup       ? readable_ratio(found.speedup->value) + "x"
                         : found.modelled_ns ? readable_time(*found.modelled_ns)
                                             : "",
-                        found.over_rival ? fmt::format("{:.2f}x", found.over_rival->value) : "", advice);
+                        found.over_rival ? readable_ratio(found.over_rival->value) + "x" : "", advice);
   }
   text += failed_attempts(r);
   if (!modelled) text += speedup_curve(r);

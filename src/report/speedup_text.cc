@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "base/readable.h"
+
 namespace kforge {
 
 std::string caution(const Speedup& s) {
@@ -31,7 +33,7 @@ std::string threads_text(const EvalReport& report) {
 }
 
 std::string interval_text(const Speedup& s) {
-  return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", s.value, s.lo, s.hi);
+  return fmt::format("{}x [{}, {}]", readable_ratio(s.value), readable_ratio(s.lo), readable_ratio(s.hi));
 }
 
 }  // namespace kforge

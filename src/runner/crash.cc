@@ -95,6 +95,13 @@ void find_place(const siginfo_t* info, const Machine& machine) {
     fault.syscall = info->si_syscall;
     return;
   }
+#if defined(__x86_64__)
+  if (info->si_signo == SIGILL) {
+    // ud2: what compilers put where a program must not come.
+    const auto* code = reinterpret_cast<const unsigned char*>(machine.instruction);
+    if (code[0] == 0x0f && code[1] == 0x0b) fault.place = KFORGE_FAULT_TRAP;
+  }
+#endif
   if (info->si_signo != SIGSEGV && info->si_signo != SIGBUS) return;
   uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr);
   if (place_in_tensor(address)) return;

@@ -109,7 +109,9 @@ TEST_P(Misdeed, OtherCrashesAreToldApart) {
   KforgeFault overflow = fault(6);
   EXPECT_EQ(overflow.signal, SIGSEGV);
   EXPECT_EQ(overflow.place, KFORGE_FAULT_STACK);
-  EXPECT_EQ(fault(7).signal, SIGILL);
+  KforgeFault trap = fault(7);
+  EXPECT_EQ(trap.signal, SIGILL);
+  EXPECT_EQ(trap.place, KFORGE_FAULT_TRAP);
   EXPECT_EQ(fault(8).signal, SIGFPE);
   EXPECT_EQ(fault(9).signal, SIGABRT);
   EXPECT_EQ(fault(10).signal, SIGABRT) << "an exception nobody catches";

@@ -85,6 +85,7 @@ enum KforgeFaultPlace {
   KFORGE_FAULT_NULL = 4,           // first 64 KiB of the address space
   KFORGE_FAULT_STACK = 5,          // near the stack pointer: overflow
   KFORGE_FAULT_AFTER_BLOCK = 6,    // guard page behind a block of the guarded heap
+  KFORGE_FAULT_TRAP = 7,           // an instruction that is there to fail: __builtin_trap()
 };
 
 typedef struct KforgeFault {

@@ -98,7 +98,11 @@ SeedRecord read_seed(const JsonReader& r) {
 }
 
 Json error_json(const ErrorFigures& e) {
-  return {{"max_abs", e.max_abs}, {"max_rel", e.max_rel}, {"rel_norm", e.rel_norm}, {"bound", e.bound}};
+  return {{"max_abs", e.max_abs},
+          {"max_rel", e.max_rel},
+          {"rel_norm", e.rel_norm},
+          {"bound", e.bound},
+          {"of_bound", e.of_bound}};
 }
 Json kernelbench_json(const KernelBenchCriterion& k) {
   return {{"passed", k.passed}, {"max_abs", k.max_abs}, {"tolerance", k.tolerance}, {"what", k.what}};
@@ -229,7 +233,7 @@ Result<EvalReport> eval_report_from_json(std::string_view text) {
   report.arithmetic = r.get_or<std::string>("arithmetic", "");
   report.error = r.optional("error", [](const JsonReader& e) {
     return ErrorFigures{e.get_or("max_abs", 0.0), e.get_or("max_rel", 0.0), e.get_or("rel_norm", 0.0),
-                        e.get_or("bound", 0.0)};
+                        e.get_or("bound", 0.0), e.get_or("of_bound", 0.0)};
   });
   report.kernelbench = r.optional("kernelbench", [](const JsonReader& k) {
     return KernelBenchCriterion{k.get<bool>("passed"), k.get_or("max_abs", 0.0), k.get_or("tolerance", 0.0),

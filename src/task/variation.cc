@@ -12,6 +12,7 @@ namespace kforge {
 namespace {
 
 constexpr std::size_t kPage = 4096;
+constexpr std::int64_t kTile = 1 << 16;
 
 // Initializers of wide integers are indices, axes or shapes; bytes are quantised weights.
 bool may_vary(const BoundArgument& argument) {
@@ -36,20 +37,24 @@ bool is_chosen(const BoundTask& task, std::size_t argument, std::uint64_t seed) 
   return false;
 }
 
-// Other values for the whole argument.
+// Other values, to be repeated as often as the argument is longer than they are: making them anew for every
+// element of a large tensor would take longer than the call.
 std::vector<std::byte> other_values(const BoundArgument& argument, std::size_t index,
                                     const Variation& variation) {
-  std::vector<std::byte> other(argument.bytes());
-  bool fixed = argument.distribution.kind == Distribution::Kind::kFixed;
-  if (fixed && !(variation.far && is_float(argument.dtype))) {
-    // Its own values in another order: whatever holds for all of them still does.
-    const std::size_t size = size_of(argument.dtype), count = other.size() / size;
-    RandomBits random(variation.seed, index);
-    for (std::size_t i = 0; i < count; ++i)
-      std::memcpy(other.data() + i * size, argument.fixed->data.data() + random.next() % count * size, size);
+  BoundArgument tile = argument;
+  const std::int64_t row = argument.shape.empty() ? 1 : argument.shape.back();
+  if (element_count(argument.shape) > kTile) tile.shape = {std::max<std::int64_t>(1, kTile / row), row};
+  std::vector<std::byte> other(tile.bytes());
+  const bool fixed = argument.distribution.kind == Distribution::Kind::kFixed;
+  if (!fixed || (variation.far && is_float(argument.dtype))) {
+    fill_argument(tile, variation.far ? InputKind::kLarge : InputKind::kOwn, ~variation.seed, index, other);
     return other;
   }
-  fill_argument(argument, variation.far ? InputKind::kLarge : InputKind::kOwn, ~variation.seed, index, other);
+  // An initializer's own values in another order: whatever holds for all of them still does.
+  const std::size_t size = size_of(argument.dtype), count = argument.bytes() / size;
+  RandomBits random(variation.seed, index);
+  for (std::size_t i = 0; i < other.size(); i += size)
+    std::memcpy(other.data() + i, argument.fixed->data.data() + random.next() % count * size, size);
   return other;
 }
 
@@ -103,8 +108,12 @@ class Changer {
  private:
   void change(std::size_t first, std::size_t count) {
     if (first >= count_) return;
-    count = std::min(count, count_ - first);
-    std::memcpy(data_.data() + first * size_, other_.data() + first * size_, count * size_);
+    const std::size_t end = std::min(first + count, count_) * size_;
+    for (std::size_t at = first * size_; at < end;) {
+      const std::size_t from = at % other_.size(), part = std::min(end - at, other_.size() - from);
+      std::memcpy(data_.data() + at, other_.data() + from, part);
+      at += part;
+    }
   }
 
   std::span<std::byte> data_;

@@ -87,6 +87,15 @@ std::string comparison_sentence(const ExpectedOutput& expected, const Comparison
     if (worst.bound > 0) sentence += fmt::format(" +- {:.2g}", worst.bound);
   }
   if (!found.pattern.empty()) sentence += "; " + found.pattern;
+  // Arithmetic of fewer digits (Winograd's minimal filtering by large tiles, split products) has a policy of
+  // its own.
+  auto asked = policy_from_name(policy);
+  for (const PrecisionPolicy& looser : all_policies())
+    if (asked && found.wrong_nonfinite == 0 && looser.tolerance > asked->tolerance &&
+        found.max_rel <= looser.tolerance) {
+      sentence += fmt::format("; it would be within `--precision {}` ({})", looser.name, looser.what);
+      break;
+    }
   if (expected.long_sums && found.max_rel < kLongSumError)
     sentence +=
         "; the graph sums up more than 65,536 values: so many in one fp32 sum lose digits, take several "

@@ -36,6 +36,7 @@ struct ErrorFigures {
   double max_rel = 0;   // |a - b| / max(|b|, rms of the row, rms): compares with the policy's tolerance
   double rel_norm = 0;  // ||a - b|| / ||b||
   double bound = 0;     // the policy's bound at the worst element
+  double of_bound = 0;  // error / bound there: over 1 is wrong
 };
 
 }  // namespace kforge

@@ -50,13 +50,15 @@ std::size_t argument_of_output(const BoundTask& task, const std::string& output)
   return 0;
 }
 
+// Error and bound stand beside each other: both are of the inputs on which the error came nearest to the
+// bound.
 void add_figures(Verdict& verdict, const Comparison& found, InputKind kind) {
-  if (gate_of(kind) != Gate::kAccuracy) return;
-  if (found.max_rel >= verdict.error.max_rel) verdict.error.bound = found.bound_at_worst;
-  verdict.error.max_abs = std::max(verdict.error.max_abs, found.max_abs);
-  verdict.error.max_rel = std::max(verdict.error.max_rel, found.max_rel);
-  verdict.error.rel_norm = std::max(verdict.error.rel_norm, found.rel_norm);
+  if (gate_of(kind) != Gate::kAccuracy && found.ok()) return;
+  if (!verdict.error || found.worst_ratio >= verdict.error->of_bound)
+    verdict.error = ErrorFigures{found.max_abs, found.max_rel, found.rel_norm, found.bound_at_worst,
+                                 std::min(found.worst_ratio, 1e300)};
   if (kind != InputKind::kOwn) return;
+  verdict.kernelbench_judged = true;
   verdict.kernelbench_allclose = verdict.kernelbench_allclose && found.allclose_1e4;
   verdict.kernelbench_max_abs = std::max(verdict.kernelbench_max_abs, found.max_abs);
 }
@@ -247,9 +249,10 @@ Result<void> ValueJudge::every_kind() {
     if (verdict_.failed()) return {};
   }
   verdict_.pass(Gate::kNonfinite, "infinities and NaN exactly where the oracle has them");
-  verdict_.pass(Gate::kAccuracy,
-                fmt::format("within the {} policy on {} inputs; {:.2g} of the scale at worst",
-                            context_.policy.name, done_[Gate::kAccuracy], verdict_.error.max_rel));
+  verdict_.pass(
+      Gate::kAccuracy,
+      fmt::format("within the {} policy on {} inputs; {:.2g} of the bound at worst", context_.policy.name,
+                  done_[Gate::kAccuracy], verdict_.error ? verdict_.error->of_bound : 0));
   verdict_.pass(Gate::kInteger,
                 exact_on_integers(task_) ? "bit-exact on whole numbers" : "whole numbers, within the policy");
   if (!done_[Gate::kExtreme].empty()) {
@@ -314,10 +317,8 @@ std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected
     std::size_t a = argument_of_output(task, output.name);
     auto actual = outputs.tensor(a, slot);
     Comparison found = compare_output(output, actual, options);
-    if (found.ok()) {
-      add_figures(verdict, found, kind);
-      continue;
-    }
+    add_figures(verdict, found, kind);
+    if (found.ok()) continue;
     std::string evidence = comparison_evidence(output, actual, found, name_of(kind));
     std::uint64_t seed = context.check_seed(kind);
     std::int64_t untouched =
@@ -338,7 +339,8 @@ std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected
 void merge_figures(const Verdict& further, Verdict& verdict) {
   verdict.oracle_seconds += further.oracle_seconds;
   verdict.call_seconds += further.call_seconds;
-  if (further.error.max_rel > verdict.error.max_rel) verdict.error = further.error;
+  if (further.error && (!verdict.error || further.error->of_bound > verdict.error->of_bound))
+    verdict.error = further.error;
 }
 
 Result<Verdict> judge_guarded(const JudgeContext& context, const ProgramSpec& program, int threads) {

@@ -21,10 +21,12 @@
 namespace kforge {
 
 struct Verdict {
-  std::vector<GateResult> gates;     // in the order judged
-  std::optional<Failure> failure;    // the first; nothing is judged after it
-  ErrorFigures error;                // on the task's own, normal and heavy-tailed inputs
-  bool kernelbench_allclose = true;  // KernelBench's criterion on the same outputs
+  std::vector<GateResult> gates;   // in the order judged
+  std::optional<Failure> failure;  // the first; nothing is judged after it
+  // On the inputs, own, normal or heavy-tailed, where it was largest beside its bound; or where it failed.
+  std::optional<ErrorFigures> error;
+  bool kernelbench_judged = false;  // KernelBench's criterion, on the task's own inputs
+  bool kernelbench_allclose = true;
   double kernelbench_max_abs = 0;
   std::vector<std::string> flags;  // "bitwise_repeatable", "algebraic", "vacuous", ...
   double check_call_ns = 0;        // the quickest check call: an estimate for what follows
