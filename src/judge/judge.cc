@@ -2,6 +2,8 @@
 // that gives what it found, up to the first failure.
 #include "judge/judge.h"
 
+#include <algorithm>
+
 #include "judge/generality.h"
 #include "judge/program.h"
 #include "judge/time_case.h"
@@ -10,6 +12,13 @@
 
 namespace kforge {
 namespace {
+
+bool assumes_finite_math(const Candidate& candidate) {
+  return std::ranges::any_of(candidate.directives(), [](const Candidate::Directive& directive) {
+    auto says = [&](const char* flag) { return directive.value.find(flag) != std::string::npos; };
+    return directive.key == "flags" && (says("-ffast-math") || says("-Ofast") || says("-ffinite-math-only"));
+  });
+}
 
 Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const Candidate& candidate,
                                  const JudgeRequest& request, Stopwatch& watch) {
@@ -32,6 +41,7 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
 
   // Values.
   KF_TRY(JudgeContext context, workspace.context(task, request.fresh_inputs));
+  context.finite_math = assumes_finite_math(candidate);
   // One that further judgings will use is not told: whoever knows it knows their inputs.
   if (context.fresh_secret) found.seeds.push_back({"check", context.secret});
   KF_TRY_VOID(place_artefact(program, built->artefact));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "task/inputs.h"
@@ -64,6 +65,34 @@ std::size_t drawn_length(RandomBits& random, std::size_t most) {
       std::exp(random.uniform() * std::log(static_cast<double>(std::max<std::size_t>(most, 1)))));
 }
 
+// The special value number `which` in one reading.
+float special_value(VariedPart reading, std::uint64_t which) {
+  constexpr float kHuge = 1e30f;
+  const bool plain = reading == VariedPart::kSpecial;
+  const float sign = which % 2 == 0 ? 1.0f : -1.0f;
+  switch (which / 2 % 4) {
+    case 0:
+      if (plain) return std::numeric_limits<float>::quiet_NaN();
+      return reading == VariedPart::kSpecialLow ? -kHuge : reading == VariedPart::kSpecialHigh ? kHuge : 0;
+    case 1:
+      return sign * (plain ? std::numeric_limits<float>::infinity() : kHuge);
+    case 2:
+      return plain ? sign * 1e-40f : 0;
+    default:
+      return sign * 0.0f;
+  }
+}
+
+void put_special_values(VariedPart reading, RandomBits& random, std::span<std::byte> data) {
+  constexpr std::uint64_t kOneIn = 31;
+  for (std::size_t at = 0; at + sizeof(float) <= data.size(); at += sizeof(float)) {
+    std::uint64_t drawn = random.next();
+    if (drawn % kOneIn != 0) continue;
+    float value = special_value(reading, drawn / kOneIn);
+    std::memcpy(data.data() + at, &value, sizeof value);
+  }
+}
+
 class Changer {
  public:
   Changer(std::span<std::byte> data, std::span<const std::byte> other, std::size_t size)
@@ -102,6 +131,8 @@ class Changer {
       }
       case VariedPart::kAll:
         return change(0, count_);
+      default:
+        return;
     }
   }
 
@@ -145,6 +176,11 @@ std::string_view words_of(VariedPart part) {
       return "in some of their pages";
     case VariedPart::kAll:
       return "everywhere";
+    case VariedPart::kSpecial:
+    case VariedPart::kSpecialLow:
+    case VariedPart::kSpecialHigh:
+    case VariedPart::kSpecialZero:
+      return "in special values";
   }
   return "";
 }
@@ -153,8 +189,13 @@ void vary_argument(const BoundTask& task, std::size_t argument, const Variation&
                    std::span<std::byte> data) {
   const BoundArgument& varied = task.arguments[argument];
   if (variation.part == VariedPart::kNothing || !may_vary(varied)) return;
-  if (variation.part != VariedPart::kAll && !is_chosen(task, argument, variation.seed)) return;
+  if (variation.part < VariedPart::kAll && !is_chosen(task, argument, variation.seed)) return;
   RandomBits random(variation.seed, argument + 1);
+  if (variation.part >= VariedPart::kSpecial) {
+    if (varied.role == Role::kInput && varied.dtype == DType::kFloat32)
+      put_special_values(variation.part, random, data);
+    return;
+  }
   const std::vector<std::byte> other = other_values(varied, argument, variation);
   Changer(data, other, size_of(varied.dtype)).run(variation.part, random);
 }

@@ -24,6 +24,13 @@ enum class VariedPart : std::uint8_t {
   kAllButStride,  // every second, fourth, ... stays
   kAllButPages,   // half of its 4 KiB blocks stay, drawn
   kAll,
+  // One element in 31 of float32 inputs becomes NaN, an infinity, a denormal or -0; and the same elements as
+  // a program may read them: NaN as a huge number of either sign or as zero, infinities as huge numbers,
+  // denormals as zero.
+  kSpecial,
+  kSpecialLow,
+  kSpecialHigh,
+  kSpecialZero,
 };
 inline constexpr VariedPart kNearParts[] = {VariedPart::kOne,          VariedPart::kFirst,
                                             VariedPart::kLast,         VariedPart::kFew,

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "verify/look_ahead.h"
@@ -8,6 +9,7 @@ namespace {
 
 constexpr std::size_t kLeastCalls = 100;  // in the timed process, where they are short enough
 constexpr double kMostLateSeconds = 2;
+constexpr std::chrono::milliseconds kLeastSpin{2};
 
 }  // namespace
 
@@ -17,10 +19,13 @@ constexpr double kMostLateSeconds = 2;
 Result<void> TimedJudge::make_late_calls() {
   if (calls_made_ >= kLeastCalls) return {};
   const double batch = timed_[0].batch, wanted = std::ceil((kLeastCalls - calls_made_) / batch);
-  const double spin = static_cast<double>(options_.timing.spin.count()) / 1e3;
   const double budget = std::min(options_.timing.seconds / 2, kMostLateSeconds);
-  const double affordable = budget / (spin + batch * findings_.ns.value / 1e9);
+  const double calls = batch * findings_.ns.value / 1e9;
+  // Rather a shorter warm-up than fewer calls.
   TimingOptions timing = options_.timing;
+  const double left = std::max(budget / wanted - calls, 0.0);
+  timing.spin = std::clamp(std::chrono::milliseconds(static_cast<long>(left * 1e3)), kLeastSpin, timing.spin);
+  const double affordable = budget / (static_cast<double>(timing.spin.count()) / 1e3 + calls);
   timing.min_rounds = timing.max_rounds = static_cast<int>(std::max(1.0, std::min(wanted, affordable)));
   std::vector<TimedProgram> alone;
   alone.push_back({.process = owned_[0].get()});

@@ -9,6 +9,7 @@
 #include "verify/compare.h"
 #include "verify/evidence.h"
 #include "verify/near_calls.h"
+#include "verify/special_values.h"
 #include "verify/team_gate.h"
 
 namespace kforge {
@@ -248,7 +249,15 @@ Result<void> ValueJudge::every_kind() {
     KF_TRY_VOID(judge_kind(kind));
     if (verdict_.failed()) return {};
   }
-  verdict_.pass(Gate::kNonfinite, "infinities and NaN exactly where the oracle has them");
+  std::string special;
+  // Several times the oracle: only where the verdict is final.
+  if (judges_special_values(task_) && !context_.finite_math && context_.fresh_secret) {
+    KF_TRY(auto failure, judge_special_values(context_, *memory_, *process_, verdict_));
+    if (failure && !verdict_.failed()) verdict_.fail(*failure);
+    if (verdict_.failed()) return {};
+    special = "; NaN, infinities, denormals and -0 among the inputs";
+  }
+  verdict_.pass(Gate::kNonfinite, "infinities and NaN exactly where the oracle has them" + special);
   verdict_.pass(
       Gate::kAccuracy,
       fmt::format("within the {} policy on {} inputs; {:.2g} of the bound at worst", context_.policy.name,

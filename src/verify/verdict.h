@@ -55,6 +55,7 @@ struct JudgeContext {
   std::chrono::milliseconds load_limit{20'000};
   std::chrono::milliseconds call_limit{60'000};
   bool deterministic = false;  // bitwise equality of repeats is required
+  bool finite_math = false;    // the program's flags say that it gets no NaN and no infinities
   std::function<void(double fraction, std::string_view detail)> progress;
 
   // The seed of the check inputs of one kind.
