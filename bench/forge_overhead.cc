@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/random_seed.h"
 #include "e2e/conversation.h"
 #include "figures.h"
 #include "forge/forge.h"

@@ -86,10 +86,10 @@ TEST(Suites, EveryShapeSetBindsToNumbers) {
   }
 }
 
-TEST(Suites, ShapesBetweenSmallAndOddBindToo) {
+TEST(Suites, HiddenShapesBindToo) {
   for (const Task& task : all_tasks()) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-      Result<BoundTask> bound = bind_hidden_shape(task, seed);
+      Result<std::vector<BoundTask>> bound = bind_hidden_shapes(task, seed);
       EXPECT_TRUE(bound.has_value()) << task.name << " seed " << seed << ": " << bound.error().message;
     }
   }
