@@ -27,6 +27,7 @@ Result<void> TimedJudge::make_late_calls() {
   timing.spin = std::clamp(std::chrono::milliseconds(static_cast<long>(left * 1e3)), kLeastSpin, timing.spin);
   const double affordable = budget / (static_cast<double>(timing.spin.count()) / 1e3 + calls);
   timing.min_rounds = timing.max_rounds = static_cast<int>(std::max(1.0, std::min(wanted, affordable)));
+  timing.patience = 1;  // no figure rests on them: disturbed ones count as well
   std::vector<TimedProgram> alone;
   alone.push_back({.process = owned_[0].get()});
   TimingHooks hooks;
