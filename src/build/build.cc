@@ -103,13 +103,16 @@ Result<std::vector<std::string>> command_line(const Candidate& candidate, const 
                                           {"output", {kArtefactName}}});
 }
 
-SandboxSpec sandbox_spec(const Stage& stage, const std::vector<std::string>& argv, double timeout_seconds) {
+SandboxSpec sandbox_spec(const Stage& stage, const std::vector<std::string>& argv, const Platform& platform) {
+  const double timeout_seconds = platform.build.timeout_seconds;
   SandboxSpec spec;
   spec.profile = SandboxProfile::kCompile;
   spec.argv = argv;
-  spec.readable = {stage.sources, stage.precompiled};
+  spec.readable = platform.readable();
+  spec.readable.insert(spec.readable.end(), {stage.sources, stage.precompiled});
   spec.writable = stage.output;
-  spec.env = {{"PATH", "/usr/bin:/bin"}, {"LC_ALL", "C"}};
+  spec.env = platform.sandbox.env;
+  spec.env.insert({{"PATH", "/usr/bin:/bin"}, {"LC_ALL", "C"}});
   spec.limits.wall = std::chrono::milliseconds(static_cast<long>(timeout_seconds * 1e3));
   spec.limits.cpu_seconds = static_cast<std::uint64_t>(timeout_seconds) + 1;
   spec.limits.memory_bytes = kCompilerMemory;
@@ -185,6 +188,7 @@ std::string cache_key(const Candidate& candidate, std::string_view task_header, 
   Hasher hasher;
   hasher.add("build 1").add(choices.compiler_identity).add(candidate.content_hash()).add(task_header);
   for (const std::string& header : platform.build.precompiled) hasher.add(header);
+  for (const auto& [name, value] : platform.sandbox.env) hasher.add(name).add(value);
   for (const std::string& word : argv) hasher.add(word);
   return hasher.hex();
 }
@@ -207,8 +211,8 @@ std::optional<Record> record_from(const std::string& text) {
 }
 
 // The library's symbols and everything that is known without compiling.
-Step<Build> finish(Build build, std::span<const std::byte> content) {
-  KF_STEP(build.symbols, read_dynamic_symbols(content));
+Step<Build> finish(Build build, std::span<const std::byte> content, const Platform& platform) {
+  KF_STEP(build.symbols, read_dynamic_symbols(content, elf_machine(platform.run.machine)));
   if (auto missing = missing_entry(build.symbols)) return candidate_failed(*missing);
   build.imports = build.symbols.imports;
   build.exports = build.symbols.exports;
@@ -221,8 +225,7 @@ bool failed(const SandboxExit& exit) { return exit.exit_code != 0 || exit.signal
 Result<SandboxExit> compile(const Stage& stage, Build& build, const Platform& platform,
                             const BuildOptions& options) {
   auto start = Clock::now();
-  KF_TRY(auto process,
-         start_sandboxed(sandbox_spec(stage, build.command, platform.build.timeout_seconds), options.tier));
+  KF_TRY(auto process, start_sandboxed(sandbox_spec(stage, build.command, platform), options.tier));
   KF_TRY(SandboxExit exit, process->wait());
   build.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return exit;
@@ -267,7 +270,7 @@ Step<Build> build_with_header(const Candidate& candidate, const Platform& platfo
       build.log = record->log;
       build.seconds = record->seconds;
       build.from_cache = true;
-      return finish(std::move(build), bytes_of(*content));
+      return finish(std::move(build), bytes_of(*content), platform);
     }
   }
 
@@ -286,7 +289,7 @@ Step<Build> build_with_header(const Candidate& candidate, const Platform& platfo
                               : trim_compiler_log(exit.err, {"../src/", stage.sources.string() + "/",
                                                              stage.output.string() + "/"});
   build.artefact_hash = sha256_hex(content);
-  KF_STEP(build, finish(std::move(build), bytes_of(content)));
+  KF_STEP(build, finish(std::move(build), bytes_of(content), platform));
   (void)cache.store(key + "-record", to_json({build.log, build.seconds}));
   // The library must lie somewhere for the run, so here a cache that cannot be written is an error.
   KF_TRY(build.artefact, cache.store(key, content));

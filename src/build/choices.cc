@@ -1,7 +1,6 @@
 #include "build/choices.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <sstream>
@@ -10,6 +9,7 @@
 #include "base/hash.h"
 #include "base/nearest.h"
 #include "platform/glob.h"
+#include "platform/programs.h"
 
 namespace kforge {
 namespace {
@@ -54,8 +54,10 @@ Result<FlagSet> choose_march(const Platform& platform, const Machine& machine, c
       fmt::format("platform {} has no flag set '{}'{}", platform.name, wanted, did_you_mean(wanted, names)));
 }
 
+}  // namespace
+
 // Whatever is installed over the compiler or the C library changes one of these files.
-std::string identity_of(const fs::path& compiler) {
+std::string compiler_identity(const fs::path& compiler) {
   Hasher hasher;
   for (const fs::path& file : {compiler, fs::path("/usr/include/features.h"), fs::path("/usr/bin/ld")}) {
     std::error_code ignored;
@@ -66,22 +68,6 @@ std::string identity_of(const fs::path& compiler) {
         fmt::format("{} {} {} {}", real.string(), info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
   }
   return hasher.hex();
-}
-
-}  // namespace
-
-std::optional<fs::path> find_compiler(std::string_view name) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(std::string(path ? path : "") + ":/usr/bin:/bin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (folder.empty() || folder[0] != '/') continue;
-    std::error_code error;
-    fs::path program = fs::path(folder) / name, real = fs::canonical(program, error);
-    if (error || ::access(real.c_str(), X_OK) != 0 || real.filename() == "ccache") continue;
-    std::string where = real.string();
-    if (where.starts_with("/usr/") || where.starts_with("/bin/")) return program;
-  }
-  return std::nullopt;
 }
 
 Step<BuildChoices> choose(const Candidate& candidate, const Platform& platform, const Machine& machine,
@@ -97,7 +83,7 @@ Step<BuildChoices> choose(const Candidate& candidate, const Platform& platform, 
                                       did_you_mean(directive.key, kDirectives))));
     if (directive.key == "compiler") {
       auto found = std::ranges::find(compilers, directive.value, &Compiler::name);
-      if (found == compilers.end() || !find_compiler(found->name))
+      if (found == compilers.end() || !find_program(found->name, platform.sandbox.read))
         return candidate_failed(directive_error(
             candidate, directive,
             fmt::format("compiler '{}' is not {} here; known: {}", directive.value.substr(0, 60),
@@ -121,12 +107,16 @@ Step<BuildChoices> choose(const Candidate& candidate, const Platform& platform, 
       choices.flags.push_back(flag);
     }
   }
-  auto path = find_compiler(choices.compiler.name);
+  auto path = find_program(choices.compiler.name, platform.sandbox.read);
   if (!path)
-    return fail_with_remedy(platform.probe.remedy,
-                            fmt::format("no compiler {} below /usr in PATH", choices.compiler.name));
+    return fail_with_remedy(
+        platform.probe.remedy.empty()
+            ? "install it; one outside /usr is found when 'sandbox.read' names its folder"
+            : platform.probe.remedy,
+        fmt::format("no compiler {} below /usr in PATH, nor in a folder of 'sandbox.read'",
+                    choices.compiler.name));
   choices.compiler_path = *path;
-  choices.compiler_identity = identity_of(*path);
+  choices.compiler_identity = compiler_identity(*path);
   KF_TRY(choices.march, choose_march(platform, machine, options.march));
   return choices;
 }

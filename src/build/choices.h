@@ -19,12 +19,12 @@ struct BuildChoices {
   std::vector<std::string> flags;  // from "// kforge: flags", all allowed
 };
 
+// Changes when the compiler or the C library's headers are replaced.
+std::string compiler_identity(const std::filesystem::path& compiler);
+
 // A directive that is unknown or asks for what is not allowed is a CompileError with its line; a compiler
 // that the platform needs and this machine lacks, or a flag set that does not exist, is an Error.
 Step<BuildChoices> choose(const Candidate& candidate, const Platform& platform, const Machine& machine,
                           const BuildOptions& options);
-
-// Path of a program in PATH that the sandbox can execute: below /usr, /bin or /opt, and not a ccache link.
-std::optional<std::filesystem::path> find_compiler(std::string_view name);
 
 }  // namespace kforge

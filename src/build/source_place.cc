@@ -5,7 +5,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "build/choices.h"
+#include "platform/programs.h"
 
 namespace kforge {
 namespace {
@@ -32,9 +32,17 @@ void read_place(std::string_view line, const Candidate& candidate, SourcePlace& 
   place.file = file_name(line.substr(0, colon), candidate);
 }
 
+// Of the machine the program is for, else this one's.
+std::optional<fs::path> find_addr2line(const Platform& platform) {
+  if (!platform.run.machine.empty())
+    if (auto own = find_program(platform.run.machine + "-linux-gnu-addr2line", platform.sandbox.read))
+      return own;
+  return find_program("addr2line", platform.sandbox.read);
+}
+
 Result<std::string> run_addr2line(const fs::path& artefact, std::span<const std::uint64_t> frames,
-                                  SandboxTier tier) {
-  auto program = find_compiler("addr2line");
+                                  const Platform& platform, SandboxTier tier) {
+  auto program = find_addr2line(platform);
   if (!program) return fail_with_remedy("apt-get install binutils", "addr2line is not installed");
   // The build cache is private to the user; inside the sandbox another one reads.
   KF_TRY(TempDir folder, TempDir::create(0755));
@@ -48,7 +56,8 @@ Result<std::string> run_addr2line(const fs::path& artefact, std::span<const std:
   // A caller's frame holds the instruction after its call.
   for (std::size_t i = 0; i < frames.size(); ++i)
     if (frames[i] > 0) spec.argv.push_back(fmt::format("{:#x}", frames[i] - (i > 0 ? 1 : 0)));
-  spec.readable = {folder.path()};
+  spec.readable = platform.readable();
+  spec.readable.push_back(folder.path());
   spec.env = {{"PATH", "/usr/bin:/bin"}, {"LC_ALL", "C"}};
   spec.limits.wall = std::chrono::seconds(10);
   spec.limits.cpu_seconds = 10;
@@ -103,7 +112,7 @@ Result<std::vector<SourcePlace>> source_places(std::span<const std::uint64_t> fr
   options.extra_flags.push_back("-g1");
   KF_TRY(auto built, build_candidate(candidate, platform, task, machine, options));
   if (!built) return fail("the program does not build with line tables");
-  KF_TRY(std::string said, run_addr2line(built->artefact, frames, options.tier));
+  KF_TRY(std::string said, run_addr2line(built->artefact, frames, platform, options.tier));
   return parse_addr2line(said, candidate);
 }
 

@@ -1,6 +1,10 @@
 // The judgement on a library's symbols; reading them is symbols.cc.
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <array>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
@@ -14,33 +18,51 @@ namespace {
 // What the system's own libraries define: name -> is it a function?
 using Definitions = std::unordered_map<std::string, bool>;
 
-Definitions definitions_of(const std::vector<std::string>& libraries) {
+Definitions definitions_of(const std::vector<std::string>& libraries, const std::string& machine) {
   Definitions all;
+  const std::string triple = machine + "-linux-gnu";
   for (const std::string& library : libraries) {
-    for (const char* folder :
-         {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/usr/lib"}) {
+    for (const std::string& folder :
+         {"/lib/" + triple, "/usr/lib/" + triple, "/usr/" + triple + "/lib", std::string("/lib64"),
+          std::string("/usr/lib64"), std::string("/usr/lib")}) {
       // Distributions link these names to versioned files; our own reader does not follow links.
       std::error_code error;
       fs::path path = fs::canonical(fs::path(folder) / library, error);
       if (error) continue;
-      auto symbols = read_dynamic_symbols(path);
-      if (symbols && symbols->has_value())
-        for (DefinedSymbol& symbol : (**symbols).definitions)
-          all.emplace(std::move(symbol.name), symbol.is_function);
+      auto symbols = read_dynamic_symbols(path, elf_machine(machine));
+      if (!symbols || !symbols->has_value()) continue;
+      for (DefinedSymbol& symbol : (**symbols).definitions)
+        all.emplace(std::move(symbol.name), symbol.is_function);
       break;
     }
   }
   return all;
 }
 
-const Definitions& c_definitions() {
-  static const Definitions all =
-      definitions_of({"libc.so.6", "libm.so.6", "libgomp.so.1", "ld-linux-x86-64.so.2"});
-  return all;
+// What the system's libraries define for one machine, read once.
+struct SystemNames {
+  Definitions c, cxx;
+};
+
+std::string name_of_this_machine() {
+  utsname system{};
+  ::uname(&system);
+  return system.machine;
 }
-const Definitions& cxx_definitions() {
-  static const Definitions all = definitions_of({"libstdc++.so.6"});
-  return all;
+
+const SystemNames& system_names(std::string_view machine) {
+  static std::mutex mutex;
+  static std::map<std::string, SystemNames> known;
+  static const std::string own = name_of_this_machine();
+  std::string name(machine.empty() ? own : machine);
+  std::lock_guard lock(mutex);
+  auto found = known.find(name);
+  if (found != known.end()) return found->second;
+  SystemNames names{definitions_of({"libc.so.6", "libm.so.6", "libgomp.so.1", "ld-linux-x86-64.so.2",
+                                    "ld-linux-aarch64.so.1", "ld-linux-riscv64-lp64d.so.1"},
+                                   name),
+                    definitions_of({"libstdc++.so.6"}, name)};
+  return known.emplace(std::move(name), std::move(names)).first->second;
 }
 
 // Markers that the linker puts into every library.
@@ -66,12 +88,12 @@ bool takes_the_place_of(const DefinedSymbol& symbol, const Definitions& system) 
   return found != system.end() && found->second == symbol.is_function;
 }
 
-bool is_forbidden_definition(const DefinedSymbol& symbol) {
+bool is_forbidden_definition(const DefinedSymbol& symbol, const SystemNames& system) {
   if (is_linker_marker(symbol.name)) return false;
   if (symbol.is_function && replaces_run_time(symbol.name)) return true;
-  if (takes_the_place_of(symbol, c_definitions())) return true;
+  if (takes_the_place_of(symbol, system.c)) return true;
   // Mangled names only can be libstdc++'s; weak ones are instances that every C++ library carries.
-  return symbol.name.starts_with("_Z") && !symbol.is_weak && takes_the_place_of(symbol, cxx_definitions());
+  return symbol.name.starts_with("_Z") && !symbol.is_weak && takes_the_place_of(symbol, system.cxx);
 }
 
 // In words, what a name is for.
@@ -143,10 +165,12 @@ std::string json_list(const char* key, const std::vector<std::string>& names) {
 
 std::optional<Rejected> check_symbols(const DynamicSymbols& symbols,
                                       const std::vector<std::string>& allowed_imports,
-                                      const std::vector<std::string>& allowed_needed) {
+                                      const std::vector<std::string>& allowed_needed,
+                                      std::string_view machine) {
+  const SystemNames& system = system_names(machine);
   std::vector<std::string> defined, imported, needed;
   for (const DefinedSymbol& symbol : symbols.definitions)
-    if (is_forbidden_definition(symbol)) defined.push_back(symbol.name);
+    if (is_forbidden_definition(symbol, system)) defined.push_back(symbol.name);
   if (!defined.empty())
     return Rejected{
         Gate::kSymbols,

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,24 @@ constexpr std::size_t kLargestFile = 256 << 20;
 constexpr std::size_t kMostSymbols = 1 << 20;
 constexpr std::size_t kLongestName = 64 << 10;
 
+struct MachineRow {
+  const char* name;  // as uname(1) says it
+  std::uint16_t number;
+  std::uint32_t resolver;
+};
+constexpr MachineRow kMachines[] = {
+    {"x86_64", EM_X86_64, R_X86_64_IRELATIVE},
+    {"aarch64", EM_AARCH64, R_AARCH64_IRELATIVE},
+    {"riscv64", EM_RISCV, R_RISCV_IRELATIVE},
+    {"another machine", EM_NONE, 0},
+};
+
+const MachineRow& row_of(std::uint16_t machine) {
+  for (const MachineRow& row : kMachines)
+    if (row.number == machine) return row;
+  return kMachines[std::size(kMachines) - 1];
+}
+
 // Why a file is not taken; unwinds the reader from wherever it was.
 struct Malformed {
   std::string reason;
@@ -26,7 +45,7 @@ struct Malformed {
 // The file as the loader sees it: by virtual address through its load segments. Every access is checked.
 class ElfReader {
  public:
-  explicit ElfReader(std::span<const std::byte> file) : file_(file) {}
+  ElfReader(std::span<const std::byte> file, std::uint16_t machine) : file_(file), machine_(machine) {}
 
   DynamicSymbols read() {
     read_header();
@@ -71,8 +90,10 @@ class ElfReader {
   void read_header() {
     auto header = at_offset<Elf64_Ehdr>(0);
     if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-        header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_DYN || header.e_machine != EM_X86_64)
-      throw Malformed{"it is not a shared library for x86-64"};
+        header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_DYN ||
+        (machine_ != EM_NONE && header.e_machine != machine_))
+      throw Malformed{fmt::format("it is not a shared library for {}", row_of(machine_).name)};
+    resolver_ = row_of(header.e_machine).resolver;
     if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > 64)
       throw Malformed{"its program headers make no sense"};
     for (unsigned i = 0; i < header.e_phnum; ++i) {
@@ -128,10 +149,10 @@ class ElfReader {
       for (std::uint64_t i = 0; i < count; ++i) {
         auto relocation = at_offset<Elf64_Rela>(start + i * sizeof(Elf64_Rela));
         symbol_count_ = std::max<std::uint64_t>(symbol_count_, ELF64_R_SYM(relocation.r_info) + 1);
-        if (ELF64_R_TYPE(relocation.r_info) == R_X86_64_IRELATIVE) ++symbols.resolvers;
+        if (ELF64_R_TYPE(relocation.r_info) == resolver_) ++symbols.resolvers;
       }
     }
-    if (entry(DT_REL)) throw Malformed{"it has relocations of a kind x86-64 does not use"};
+    if (entry(DT_REL)) throw Malformed{"it has relocations of a kind 64-bit machines do not use"};
   }
 
   // The symbol table has no length of its own: the hash tables tell it.
@@ -177,6 +198,8 @@ class ElfReader {
   }
 
   std::span<const std::byte> file_;
+  std::uint16_t machine_ = EM_NONE;
+  std::uint32_t resolver_ = 0;  // type of a relocation that calls a function while loading
   std::vector<Elf64_Phdr> segments_;
   std::optional<Elf64_Phdr> dynamic_segment_;
   std::map<std::int64_t, std::uint64_t> dynamic_;
@@ -186,16 +209,24 @@ class ElfReader {
 
 }  // namespace
 
-Step<DynamicSymbols> read_dynamic_symbols(std::span<const std::byte> file) {
+std::uint16_t elf_machine(std::string_view name) {
+  utsname system{};
+  if (name.empty() && ::uname(&system) == 0) name = system.machine;
+  for (const MachineRow& row : kMachines)
+    if (name == row.name) return row.number;
+  return EM_NONE;
+}
+
+Step<DynamicSymbols> read_dynamic_symbols(std::span<const std::byte> file, std::uint16_t machine) {
   try {
-    return ElfReader(file).read();
+    return ElfReader(file, machine).read();
   } catch (const Malformed& malformed) {
     return candidate_failed(
         Rejected{Gate::kSymbols, "the compiled library is not acceptable: " + malformed.reason, ""});
   }
 }
 
-Step<DynamicSymbols> read_dynamic_symbols(const std::filesystem::path& artefact) {
+Step<DynamicSymbols> read_dynamic_symbols(const std::filesystem::path& artefact, std::uint16_t machine) {
   Fd fd(::open(artefact.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info {};
   if (!fd.valid() || ::fstat(fd.get(), &info) != 0)
@@ -213,7 +244,7 @@ Step<DynamicSymbols> read_dynamic_symbols(const std::filesystem::path& artefact)
     done += static_cast<std::size_t>(n);
   }
   content.resize(done);
-  return read_dynamic_symbols(std::span<const std::byte>(content));
+  return read_dynamic_symbols(std::span<const std::byte>(content), machine);
 }
 
 }  // namespace kforge

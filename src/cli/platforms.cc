@@ -15,26 +15,42 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 int run(bool json) {
-  auto platforms = load_all_platforms();
+  auto platforms = list_platforms();
   if (!platforms) return report_error(platforms.error(), json);
   Json list = Json::array();
-  std::vector<std::vector<std::string>> lines{{"platform", "ready", "kind", "language", "objective", "what"}};
+  std::vector<std::vector<std::string>> lines{{"platform", "state", "kind", "language", "objective", "what"}};
   std::string remedies;
-  for (const Platform& platform : *platforms) {
+  for (const ListedPlatform& listed : *platforms) {
+    if (!listed.platform) {
+      const Error& error = listed.platform.error();
+      list.push_back({{"name", listed.name},
+                      {"folder", listed.folder.string()},
+                      {"state", "broken"},
+                      {"reason", error.message},
+                      {"remedy", error.remedy}});
+      lines.push_back({listed.name, "broken", "", "", "", ""});
+      remedies +=
+          fmt::format("{} is broken: {}\n  {}\n", listed.name, printable(error.message), error.remedy);
+      continue;
+    }
+    const Platform& platform = *listed.platform;
     Readiness readiness = probe_platform(platform);
     list.push_back({{"name", platform.name},
-                    {"ready", readiness.ready},
+                    {"folder", listed.folder.string()},
+                    {"state", name_of(readiness.state)},
                     {"reason", readiness.reason},
                     {"remedy", readiness.remedy},
-                    {"kind", platform.kind},
+                    {"kind", name_of(platform.kind)},
                     {"language", platform.language},
-                    {"objective", platform.objective},
-                    {"description", platform.description}});
-    lines.push_back({platform.name, readiness.ready ? "yes" : "no", platform.kind, platform.language,
-                     platform.objective, platform.description});
-    if (!readiness.ready)
-      remedies += fmt::format("{} is not ready: {}\n  {}\n", platform.name, printable(readiness.reason),
-                              readiness.remedy);
+                    {"objective", name_of(platform.objective)},
+                    {"description", platform.description},
+                    {"hash", platform.content_hash}});
+    lines.push_back({platform.name, std::string(name_of(readiness.state)),
+                     std::string(name_of(platform.kind)), platform.language,
+                     std::string(name_of(platform.objective)), platform.description});
+    if (!readiness.usable())
+      remedies += fmt::format("{} is missing something: {}\n  {}\n", platform.name,
+                              printable(readiness.reason), readiness.remedy);
   }
   if (json)
     fmt::print("{}\n", Json{{"schema", "kforge.platforms/1"}, {"platforms", list}}.dump(

@@ -29,7 +29,7 @@ struct ProgramSpec {
   SandboxTier tier = SandboxTier::kNone;
   std::vector<int> extra_fds;  // inherited as 4, 5, ...
   int threads = 1;
-  std::string guarded;  // the same program with a guarded heap, for argv[0]; empty: there is none
+  std::vector<std::string> guarded;  // argv of the same program with a guarded heap; empty: there is none
   std::vector<int> cpus;
   SandboxLimits limits;
   std::stop_token stop;                     // ends whatever it computes; the step is then an Error

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "execute/native.h"
+#include "execute/staged_program.h"
 
 namespace kforge {
 namespace {
@@ -16,7 +16,9 @@ class WaitingRunnersTest : public testing::Test {
   void SetUp() override {
     auto tier = strongest_tier();
     ASSERT_TRUE(tier) << tier.error().text();
-    auto program = stage_runner("waiting", *tier);
+    auto setting = run_setting(load_platform("cpu").value());
+    ASSERT_TRUE(setting) << setting.error().text();
+    auto program = stage_runner("waiting", *setting, *tier);
     ASSERT_TRUE(program) << program.error().text();
     program_ = std::move(*program);
     program_.spec.limits.wall = std::chrono::minutes(1);
@@ -33,7 +35,7 @@ class WaitingRunnersTest : public testing::Test {
     return count;
   }
 
-  NativeProgram program_;
+  StagedProgram program_;
 };
 
 TEST_F(WaitingRunnersTest, EachIsTakenOnceByItsNumberOfThreads) {

@@ -14,7 +14,7 @@ Result<void> remember_winner(ForgeState& s, const Attempt& winner, double time_n
   if (winner.generation->schedule.empty()) return {};
   for (const auto& generator : s.agents.generators)
     if (std::string family = generator->family(); !family.empty())
-      KF_TRY_VOID(s.records->save_winner(family, s.record.platform, s.workspace->setup().machine.id(),
+      KF_TRY_VOID(s.records->save_winner(family, s.record.platform, s.workspace->setup().device.id,
                                          s.record.precision,
                                          {winner.generation->schedule, s.record.id, time_ns}));
   return {};

@@ -201,9 +201,9 @@ Result<void> Forge::open() {
   KF_TRY_VOID(check_blocks(s_.options.without));
   KF_TRY(s_.strategy, find_strategy(s_.options.strategy));
   KF_TRY(s_.workspace, Workspace::open(s_.options.session, s_.view()));
-  if (s_.options.target && s_.workspace->setup().modelled())
+  if (s_.options.target && !s_.workspace->setup().timed())
     return fail_with_remedy("leave --target out",
-                            fmt::format("programs for {} are ranked by a model: there is no speedup to reach",
+                            fmt::format("programs for {} are not timed here: there is no speedup to reach",
                                         s_.workspace->setup().platform.name));
   KF_TRY(s_.records, RunRecords::open());
   return {};
@@ -257,6 +257,7 @@ Result<RunReport> Forge::begin() {
   record.created_at = utc_now();
   record.task = task.suite.empty() ? task.name : task.suite + "/" + task.name;
   if (task.suite.empty()) s_.options.session.task = task.path;
+  s_.options.session.platform = s_.workspace->setup().platform_spec();
   record.task_hash = task.content_hash;
   record.shape_set = s_.options.session.shape_set;
   record.platform = s_.workspace->setup().platform.name;

@@ -94,8 +94,8 @@ class Conversation {
   void take(const std::string& text, bool truncated) {
     ReplyRules rules;
     rules.extensions = context_.platform->files;
-    if (context_.platform->kind == "native") rules.entries = {"kernel", "kernel_prepared"};
-    if (context_.platform->kind == "device") rules.extensions.push_back(".json");
+    if (context_.platform->kind == PlatformKind::kNative) rules.entries = {"kernel", "kernel_prepared"};
+    if (context_.platform->kind == PlatformKind::kDevice) rules.extensions.push_back(".json");
     if (const Attempt* base = base_of(plan_)) rules.base = base->program();
     for (const Attempt* attempt : plan_.history) add_known(*attempt, rules);
     if (plan_.last) add_known(*plan_.last, rules);

@@ -22,7 +22,7 @@ class ModelGeneratorTest : public testing::Test {
             "copy (float[N] x) => (float[N] y) { y = Identity (x) }"),
         bound_(scratch_.bind("bench")) {
     platform_.name = "toy";
-    platform_.kind = "native";
+    platform_.kind = PlatformKind::kNative;
     platform_.language = "C++20";
     platform_.files = {".cc"};
     context_.task = &bound_;

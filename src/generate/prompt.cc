@@ -110,8 +110,9 @@ PromptData system_data(const AgentSetting& context, const Blocks& block) {
   t["platform_description"] = platform.description;
   t["language"] = platform.language;
   t["main_file"] = main_file;
-  t["tag"] = platform.kind == "native" ? "cpp" : platform.files.front().substr(1);
-  for (const char* kind : {"native", "device", "command"}) t[kind] = platform.kind == kind ? "yes" : "";
+  t["tag"] = platform.kind == PlatformKind::kNative ? "cpp" : platform.files.front().substr(1);
+  for (const char* kind : {"native", "device", "command"})
+    t[kind] = name_of(platform.kind) == kind ? "yes" : "";
   t["endings"] = fmt::format("{}", fmt::join(platform.files, " "));
   t["allowed_flags"] = flags_text(platform.build.allowed_flags);
   t["compilers"] = compilers_text(platform.build.compilers);
@@ -125,7 +126,7 @@ PromptData system_data(const AgentSetting& context, const Blocks& block) {
   t["task_source"] = fenced(shorten(task.task->source_text, 24 << 10));
   t["defaults"] = defaults_text(task.graph);
   t["graph"] = fenced(shorten(print_graph(task.graph), 16 << 10));
-  t["task_header"] = platform.kind == "native" ? fenced(make_task_header(task), "cpp") : "";
+  t["task_header"] = platform.kind == PlatformKind::kNative ? fenced(make_task_header(task), "cpp") : "";
   t["tensors"] = tensor_table(task);
   t["work"] = work_text(task);
   t["policy"] = policy_text(context);
@@ -190,7 +191,8 @@ PromptData turn_data(const Plan& plan, const AgentSetting& context, const Blocks
   const Attempt* base = base_of(plan);
   t["base_file"] = base ? base->program()->files.front().name : "";
   t["main_file"] = "kernel" + context.platform->files.front();
-  t["tag"] = context.platform->kind == "native" ? "cpp" : context.platform->files.front().substr(1);
+  t["tag"] =
+      context.platform->kind == PlatformKind::kNative ? "cpp" : context.platform->files.front().substr(1);
   return data;
 }
 

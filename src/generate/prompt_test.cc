@@ -36,7 +36,7 @@ class PromptTest : public testing::Test {
   PromptTest() : scratch_(kToml, kGraph), bound_(scratch_.bind("bench")), folder_(*TempDir::create()) {
     platform_.name = "toy";
     platform_.description = "a processor for tests";
-    platform_.kind = "native";
+    platform_.kind = PlatformKind::kNative;
     platform_.language = "C++20";
     platform_.files = {".cc", ".h"};
     platform_.folder = folder_.path();
@@ -352,7 +352,7 @@ TEST_F(PromptTest, OldAttemptsThatWereNotKeptAreLeftOut) {
 }
 
 TEST_F(PromptTest, OtherKindsOfPlatformsHaveTheirOwnContract) {
-  platform_.kind = "device";
+  platform_.kind = PlatformKind::kDevice;
   platform_.files = {".cl"};
   Prompt prompt = make();
   EXPECT_THAT(prompt.system, HasSubstr("plan.json"));

@@ -57,7 +57,7 @@ Result<void> add_user_kernel(const Workspace& workspace, const std::string& name
   options.allow_libraries = true;
   KF_TRY(auto built, build_candidate(*source, setup.platform, *context.task, setup.machine, options));
   if (!built) return fail("--baseline {}: {}", name, reason_text(built.error()));
-  KF_TRY(NativeProgram program, stage_program(workspace, name, *built, *context.task));
+  KF_TRY(StagedProgram program, stage_program(workspace, name, *built, *context.task));
   KF_TRY(auto refusal, judge_baseline(context, program.spec));
   if (refusal) return fail("--baseline {} does not compute the task: {}", name, cached_text(refusal));
   baselines.present.push_back(

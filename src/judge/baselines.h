@@ -9,7 +9,7 @@
 
 #include "base/file_cache.h"
 #include "baseline/baseline.h"
-#include "execute/native.h"
+#include "execute/staged_program.h"
 #include "verify/timed_gates.h"
 #include "verify/verdict.h"
 
@@ -28,7 +28,7 @@ struct CaseBaselines {
   std::vector<Opponent> present;
   std::vector<AbsentBaseline> absent;
   std::vector<BaselineRefusal> refusals;     // of those present
-  std::vector<NativeProgram> user_programs;  // staged files of --baseline NAME=FILE
+  std::vector<StagedProgram> user_programs;  // staged files of --baseline NAME=FILE
 };
 
 // Those the options name, or every one that is here. `cache` remembers what the gates said; `graph_files` is

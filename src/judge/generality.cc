@@ -18,7 +18,7 @@ Result<Verdict> judge_shape(Workspace& workspace, const Candidate& candidate, co
   if (!built) return verdict.fail(built.error()), std::move(verdict);
   KF_TRY(JudgeContext context, workspace.context(task, true));
   seeds.push_back({"check", context.secret});
-  KF_TRY(NativeProgram program, stage_program(workspace, "candidate", *built, task));
+  KF_TRY(StagedProgram program, stage_program(workspace, "candidate", *built, task));
   KF_TRY_VOID(judge_values(context, program.spec, verdict));
   if (verdict.failed()) locate_crash(workspace.setup(), *verdict.failure, candidate, *built, task);
   return verdict;

@@ -24,19 +24,19 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
                                  const JudgeRequest& request, Stopwatch& watch) {
   const JudgeSetup& setup = workspace.setup();
   const BoundTask& task = setup.bound(index);
-  const bool timed = !request.check_only && !setup.modelled();
+  const bool timed = !request.check_only && setup.timed();
   CaseJudgement found{
       .shape = task.shape_case, .flops = task.cost.flops, .bytes = task.cost.compulsory_bytes};
   Verdict& verdict = found.verdict;
 
   // Build.
-  KF_TRY(NativeProgram program, waiting_program(workspace, task, !timed));
+  KF_TRY(StagedProgram program, waiting_program(workspace, task, !timed));
   KF_TRY(auto built, build_program(workspace, candidate, task, &watch));
   if (!built) return verdict.fail(built.error()), std::move(found);
   found.build = *built;
 
   // Symbols.
-  if (judged_on(GateStage::kSymbols, setup.platform.kind)) verdict.add(judge_symbols(setup, *built));
+  if (judged_on(GateStage::kSymbols, name_of(setup.platform.kind))) verdict.add(judge_symbols(setup, *built));
   if (verdict.failed()) return found;
 
   // Values.
@@ -73,8 +73,8 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
     auto ns = model_ns(setup, candidate, *built, task);
     if (ns) found.modelled_ns = *ns;
     if (!ns) found.modelled_absent_because = ns.error().text();
-    return found;
   }
+  if (!setup.timed()) return found;
   KF_TRY(CaseTimes times, time_case(workspace, index, context, program.spec, request, watch, verdict));
   found.seeds.push_back({"timed", times.seed});
   found.absent = std::move(times.absent);

@@ -36,6 +36,8 @@ std::vector<std::string> after_failure(const EvalReport& report) {
 std::vector<std::string> next_steps(const EvalReport& report) {
   if (!report.passed()) return after_failure(report);
   if (report.check_only) return {"run without --check to time it"};
+  if (report.device.emulated)
+    return {"emulated here: `kforge platforms check` on the hardware itself is the next word on it"};
   if (!report.speedup) return {"no baseline was present: `scripts/setup.sh platforms` installs more of them"};
   std::vector<std::string> steps;
   if (report.roofline && report.roofline->fraction < 0.5)

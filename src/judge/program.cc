@@ -19,7 +19,6 @@ ProgramSpec limited(const Workspace& workspace, ProgramSpec spec, const BoundTas
   const JudgeSetup& setup = workspace.setup();
   std::size_t tensors = 0;
   for (const BoundArgument& argument : task.arguments) tensors += argument.bytes();
-  spec.env = setup.platform.sandbox.env;
   spec.stop = workspace.stop();
   spec.threads = setup.threads;
   spec.cpus = setup.machine.cpus;
@@ -64,21 +63,23 @@ GateFinding judge_symbols(const JudgeSetup& setup, const Build& build) {
     imports.insert(imports.end(), platform.library_imports.begin(), platform.library_imports.end());
     needed.insert(needed.end(), platform.library_needed.begin(), platform.library_needed.end());
   }
-  if (auto rejected = check_symbols(build.symbols, imports, needed)) return std::unexpected(*rejected);
+  if (auto rejected = check_symbols(build.symbols, imports, needed, platform.run.machine))
+    return std::unexpected(*rejected);
   return passed(Gate::kSymbols,
                 fmt::format("imports {} listed names, defines none of the system's", build.imports.size()));
 }
 
-Result<NativeProgram> stage_program(const Workspace& workspace, std::string name, const Build& build,
+Result<StagedProgram> stage_program(const Workspace& workspace, std::string name, const Build& build,
                                     const BoundTask& task) {
-  KF_TRY(NativeProgram program, stage_native(std::move(name), build.artefact, workspace.setup().tier));
+  KF_TRY(StagedProgram program,
+         stage_program(std::move(name), workspace.setup().run, build.artefact, workspace.setup().tier));
   program.spec = limited(workspace, std::move(program.spec), task);
   return program;
 }
 
-Result<NativeProgram> waiting_program(const Workspace& workspace, const BoundTask& task, bool values_only) {
+Result<StagedProgram> waiting_program(const Workspace& workspace, const BoundTask& task, bool values_only) {
   constexpr milliseconds kStartLimit{20'000};
-  KF_TRY(NativeProgram program, stage_runner("candidate", workspace.setup().tier));
+  KF_TRY(StagedProgram program, stage_runner("candidate", workspace.setup().run, workspace.setup().tier));
   program.spec = limited(workspace, std::move(program.spec), task);
   int all = workspace.setup().threads;
   std::vector<int> threads = {all, 1};

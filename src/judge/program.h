@@ -4,7 +4,7 @@
 #include <string>
 
 #include "build/build.h"
-#include "execute/native.h"
+#include "execute/staged_program.h"
 #include "execute/timing.h"
 #include "generate/candidate.h"
 #include "judge/setup.h"
@@ -25,11 +25,11 @@ Step<Build> planned_build(const JudgeSetup& setup);
 GateFinding judge_symbols(const JudgeSetup& setup, const Build& build);
 
 // Files and limits for running the built program. REQUIRES: it is kept as long as the program runs.
-Result<NativeProgram> stage_program(const Workspace& workspace, std::string name, const Build& build,
+Result<StagedProgram> stage_program(const Workspace& workspace, std::string name, const Build& build,
                                     const BoundTask& task);
 // The same before it is built: its processes start while it is compiled, two for its values (one of them with
 // one thread) and, unless `values_only`, two to be timed. place_artefact() puts the built program in.
-Result<NativeProgram> waiting_program(const Workspace& workspace, const BoundTask& task, bool values_only);
+Result<StagedProgram> waiting_program(const Workspace& workspace, const BoundTask& task, bool values_only);
 
 // Finds where in the source a crash happened, so that who mends it need not guess.
 void locate_crash(const JudgeSetup& setup, Failure& failure, const Candidate& candidate, const Build& build,

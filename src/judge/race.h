@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "build/build.h"
-#include "execute/native.h"
+#include "execute/staged_program.h"
 #include "judge/workspace.h"
 #include "task/inputs.h"
 #include "verify/statistics.h"
@@ -45,7 +45,7 @@ class Race {
 
  private:
   struct Runner {
-    NativeProgram program;
+    StagedProgram program;
     std::unique_ptr<ProgramProcess> process;
   };
   Result<void> open(double call_ns);

@@ -27,7 +27,9 @@ EvalReport asked(const JudgeSetup& setup, const JudgeRequest& request) {
   if (task.suite.empty()) report.task_path = task.path;
   report.task_hash = task.content_hash;
   report.notes = task.notes;
-  report.platform = options.platform;
+  report.platform = setup.platform_spec();
+  report.platform_hash = setup.platform.content_hash;
+  report.device = {setup.device.name, setup.device.driver, setup.device.emulated};
   report.shape_set = options.shape_set;
   report.precision = options.precision;
   report.cache = options.cold ? "cold" : "warm";
@@ -231,6 +233,9 @@ EvalReport report_of(const JudgeSetup& setup, const Program& program, const Judg
     report.time_absent_reason = "--check judges values only";
   else if (setup.modelled())
     report.time_absent_reason = "programs for this platform are ranked by a model: verified, not timed";
+  else if (!setup.timed())
+    report.time_absent_reason =
+        "the platform is emulated here, and there is no model to rank by: verified, not timed";
   report.seconds = judgement.seconds;
   report.advice = next_steps(report);
   return report;

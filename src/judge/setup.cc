@@ -1,5 +1,6 @@
 #include "judge/setup.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/readable.h"
 
@@ -44,7 +45,29 @@ Result<SandboxTier> tier_of(const JudgeOptions& options) {
   return *options.sandbox;
 }
 
+// What programs of the platform run on; under an emulator that is another machine, whose instruction sets are
+// those the platform says it emulates.
+Result<Device> device_of(const Platform& platform, Machine& machine) {
+  if (!platform.emulated()) return Device{machine.cpu_model, "", false, machine.id()};
+  Readiness readiness = probe_platform(platform);
+  if (!readiness.usable())
+    return fail_with_remedy(readiness.remedy, fmt::format("platform {} is missing something: {}",
+                                                          platform.name, readiness.reason));
+  machine.features = {platform.run.features.begin(), platform.run.features.end()};
+  Device device{fmt::format("{} emulated", platform.run.machine), readiness.reason, true, ""};
+  Hasher hasher;
+  hasher.add(machine.id()).add(platform.run.machine).add(readiness.reason);
+  for (const std::string& word : platform.run.prefix) hasher.add(word);
+  device.id = hasher.hex().substr(0, 12);
+  return device;
+}
+
 }  // namespace
+
+std::string JudgeSetup::platform_spec() const {
+  const std::string& spec = options.platform;
+  return spec == platform.name ? spec : platform.folder.string();
+}
 
 Result<std::unique_ptr<const JudgeSetup>> open_setup(const JudgeOptions& options) {
   auto opened = std::make_unique<JudgeSetup>();
@@ -58,10 +81,12 @@ Result<std::unique_ptr<const JudgeSetup>> open_setup(const JudgeOptions& options
   KF_TRY(auto dims, parse_dims(options.set));
   KF_TRY_VOID(set_dims(setup.task, options.shape_set, dims));
   KF_TRY(setup.platform, load_platform(options.platform));
-  if (setup.platform.kind != "native")
+  if (setup.platform.kind != PlatformKind::kNative)
     return fail("platform {} is of kind {}, which this version of KForge cannot judge", setup.platform.name,
-                setup.platform.kind);
+                name_of(setup.platform.kind));
   KF_TRY(setup.machine, describe_machine());
+  KF_TRY(setup.device, device_of(setup.platform, setup.machine));
+  KF_TRY(setup.run, run_setting(setup.platform));
   KF_TRY(setup.threads, threads_of(options, setup.machine));
   setup.machine.cpus.resize(static_cast<std::size_t>(setup.threads));
   KF_TRY(setup.tier, tier_of(options));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "execute/staged_program.h"
 #include "machine/machine.h"
 #include "platform/platform.h"
 #include "sandbox/sandbox.h"
@@ -36,6 +37,14 @@ struct JudgeOptions {
   bool store = true;                   // --no-store: nothing is written
 };
 
+// What programs run on. What is remembered (winners, tuning) is remembered for it.
+struct Device {
+  std::string name;    // "Intel Xeon ...", "qemu-aarch64 version 7.2"
+  std::string driver;  // what runs programs on it, with its version; "" for the processor itself
+  bool emulated = false;
+  std::string id;  // short hash of all that makes it another device
+};
+
 // Stays where it is: its cases point to its task.
 struct JudgeSetup {
   JudgeSetup() = default;
@@ -47,13 +56,19 @@ struct JudgeSetup {
   Platform platform;
   Machine machine;  // its cpus are the threads allowed
   PrecisionPolicy policy{};
+  Device device;
+  RunSetting run;  // of the platform's programs
   SandboxTier tier = SandboxTier::kBubblewrap;
   int threads = 1;
   std::vector<std::unique_ptr<const BoundTask>> cases;  // of the shape set, in order
 
   const BoundTask& bound(std::size_t index) const { return *cases[index]; }
+  // What --on said, such that it is found again from any working folder.
+  std::string platform_spec() const;
+  // Whether a clock means anything here; under an emulator it does not.
+  bool timed() const { return platform.objective == Objective::kTime && !device.emulated; }
   // Whether programs are ranked by the platform's cost model instead of the clock.
-  bool modelled() const { return platform.model.has_value(); }
+  bool modelled() const { return !timed() && platform.model.has_value(); }
 };
 
 // An Error is the user's (no such task) or the machinery's (no sandbox).

@@ -21,15 +21,15 @@ std::vector<Opponent> chosen(const Workspace& workspace, std::size_t index, cons
   return opponents;
 }
 
-Result<std::vector<NativeProgram>> stage_incumbents(const Workspace& workspace, const BoundTask& task,
+Result<std::vector<StagedProgram>> stage_incumbents(const Workspace& workspace, const BoundTask& task,
                                                     const JudgeRequest& request, Stopwatch& watch) {
-  std::vector<NativeProgram> staged;
+  std::vector<StagedProgram> staged;
   for (std::size_t i = 0; i < request.incumbents.size(); ++i) {
     KF_TRY(auto built, build_program(workspace, *request.incumbents[i], task, &watch));
     if (!built)
       return fail("a program that was verified before does not compile any more: {}",
                   reason_text(built.error()));
-    KF_TRY(NativeProgram native, stage_program(workspace, incumbent_name(i), *built, task));
+    KF_TRY(StagedProgram native, stage_program(workspace, incumbent_name(i), *built, task));
     staged.push_back(std::move(native));
   }
   return staged;
@@ -58,7 +58,7 @@ Result<CaseTimes> time_case(Workspace& workspace, std::size_t index, const Judge
   times.refusals = baselines->refusals;
   std::vector<Opponent> opponents = chosen(workspace, index, *baselines, request);
   KF_TRY(auto staged, stage_incumbents(workspace, *context.task, request, watch));
-  for (const NativeProgram& native : staged)
+  for (const StagedProgram& native : staged)
     opponents.push_back({native.spec.name, "the best program so far", native.spec, false, false});
   finding.reset();
 

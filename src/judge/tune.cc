@@ -55,7 +55,7 @@ Result<Tuning> tune(Workspace& workspace, RunRecords& records, const Candidate& 
     return tuning;
   }
   const BoundTask& task = workspace.setup().bound(0);
-  std::string hash = candidate.content_hash(), machine = workspace.setup().machine.id();
+  std::string hash = candidate.content_hash(), machine = workspace.setup().device.id;
   KF_TRY(auto known, records.tuning(hash, task.key(), machine));
   if (known)
     if (auto recalled = recall(*known, candidate)) return *recalled;

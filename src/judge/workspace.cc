@@ -68,6 +68,7 @@ Result<JudgeContext> Workspace::context(const BoundTask& task, bool fresh_inputs
   context.policy = setup_->policy;
   context.threads = setup_->threads;
   context.expected_cache = &*expected_cache_;
+  context.given_peaks = setup_->platform.peaks;
   context.call_limit = call_limit(*setup_, task);
   if (setup_->options.call_limit_seconds > 0)
     context.load_limit = std::clamp<milliseconds>(context.call_limit, kLeastLoadLimit, context.load_limit);
@@ -88,6 +89,7 @@ Result<Peaks*> Workspace::peaks() {
   if (!peaks_) {
     progress_->stage("measuring the machine's peaks");
     KF_TRY(peaks_, machine_peaks(setup_->machine, setup_->threads));
+    give_peaks(setup_->platform.peaks, *peaks_);
   }
   return &*peaks_;
 }
@@ -100,6 +102,7 @@ Result<RooflinePosition> Workspace::roofline(const BoundTask& task, double ns) {
   if (position.fraction <= kMargin || peaks_doubted_) return position;
   peaks_doubted_ = true;
   KF_TRY(peaks_, machine_peaks(setup_->machine, setup_->threads, true));
+  give_peaks(setup_->platform.peaks, *peaks_);
   return roofline_position(task, setup_->machine, *peaks_, ns, cold);
 }
 

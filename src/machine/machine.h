@@ -1,6 +1,7 @@
 // The machine: what it can execute (found by trying), its caches, and what it reaches when measured.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -52,6 +53,9 @@ Result<Machine> describe_machine();
 // Measured once per machine and thread count (about 2 s), cached under kforge_home(), measured again when
 // older than a week or when `refresh` (somebody was faster than they allow: the higher figures are kept).
 Result<Peaks> machine_peaks(const Machine& machine, int threads, bool refresh = false);
+// Figures that somebody gives in place of measured ones: fp32_gflops, fp64_gflops, amx_bf16_gflops,
+// memory_gb_s. Other names are passed over.
+void give_peaks(const std::map<std::string, double>& given, Peaks& peaks);
 // Bytes that all instances of a cache level ("L2") hold together for the allowed cpus; 0 for a level there is
 // not.
 double cache_capacity(const Machine& machine, std::string_view level);

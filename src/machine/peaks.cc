@@ -256,4 +256,15 @@ Result<Peaks> machine_peaks(const Machine& machine, int threads, bool refresh) {
   return peaks;
 }
 
+void give_peaks(const std::map<std::string, double>& given, Peaks& peaks) {
+  for (const auto& [name, value] : given) {
+    if (name == "fp32_gflops") peaks.fp32_gflops = value;
+    if (name == "fp64_gflops") peaks.fp64_gflops = value;
+    if (name == "amx_bf16_gflops") peaks.amx_bf16_gflops = value;
+    if (name != "memory_gb_s") continue;
+    std::erase_if(peaks.bandwidths, [](const Bandwidth& b) { return b.level == "memory"; });
+    peaks.bandwidths.push_back({"memory", 0, value, value});
+  }
+}
+
 }  // namespace kforge

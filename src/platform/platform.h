@@ -1,7 +1,8 @@
 // A platform is a folder: platform.toml, notes.md, example/. This is what KForge reads from it.
-// docs/adding_a_platform.md has the schema.
+// docs/adding_a_platform.md has the schema; every key there has an effect or is an error.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -10,8 +11,24 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sandbox/sandbox.h"
 
 namespace kforge {
+
+// What a program for the platform is, and so who runs it.
+enum class PlatformKind : std::uint8_t {
+  kNative,   // a shared library with `kernel`; the runner loads it, under an emulator where there must be one
+  kDevice,   // device source and a launch plan; the host side is KForge's own
+  kCommand,  // anything that the platform's own runner can call
+};
+std::string_view name_of(PlatformKind kind);  // "native", "device", "command"
+
+enum class Objective : std::uint8_t { kTime, kModel };
+std::string_view name_of(Objective objective);  // "time", "model"
+
+// The interfaces that device programs are run through.
+enum class DeviceDriver : std::uint8_t { kOpenCl, kVulkan, kCuda, kMetal };
+std::string_view name_of(DeviceDriver driver);  // "opencl", ...
 
 struct FlagSet {
   std::string name;                // "avx512", "avx2", "portable"
@@ -55,13 +72,16 @@ struct Platform {
   std::string name;
   std::filesystem::path folder;
   std::string description;
-  std::string kind;                // "native", "device" or "command"
+  std::string content_hash;  // of the folder's files: results name what they were made with
+  PlatformKind kind = PlatformKind::kNative;
   std::string language;            // "C++"
   std::vector<std::string> files;  // extensions a candidate may have, main file first: ".cc", ".h"
-  std::string objective;           // "time" or "model"
+  Objective objective = Objective::kTime;
 
   struct Build {
-    std::vector<std::string> argv;           // see kBuildVariables for what may stand in it
+    // One command; on devices and for commands it may be absent. See kBuildVariables for what may stand in
+    // it.
+    std::vector<std::string> argv;
     std::vector<Compiler> compilers;         // the first is the default; the candidate may choose another
     std::vector<std::string> allowed_flags;  // patterns; "// kforge: flags -funroll-loops" picks from them
     std::vector<std::string> library_flags;  // further ones with --allow-libraries: "-ldnnl"
@@ -70,26 +90,44 @@ struct Platform {
     double timeout_seconds = 60;
   } build;
   struct Run {
-    std::string driver;               // "native", ...
-    std::vector<std::string> prefix;  // qemu and the like
+    // Native: what programs are compiled for, as `uname -m` says it ("aarch64"); "": the machine KForge runs
+    // on.
+    std::string machine;
+    // Native: put before the runner where `machine` is another one than this, or always where it is not
+    // given: "qemu-aarch64", "-L", "/usr/aarch64-linux-gnu".
+    std::vector<std::string> prefix;
+    // Native, with another machine: the command that compiles KForge's own children for it; see
+    // kRunnerVariables.
+    std::vector<std::string> runner;
+    std::vector<std::string> features;   // of the emulated processor, for `needs` of flag sets
+    std::optional<DeviceDriver> driver;  // device
   } run;
   struct Probe {
-    std::vector<std::string> argv;
-    std::string library, trial, remedy;
+    std::vector<std::string> argv;  // answers with its version, inside the sandbox
+    std::string library, remedy;
   } probe;
   struct Sandbox {
-    std::string profile = "native";
-    std::vector<std::string> read, devices;
-    std::map<std::string, std::string> env;
+    SandboxProfile profile = SandboxProfile::kNative;  // of running programs: kNative or kDriver
+    std::vector<std::filesystem::path> read;           // besides the system's: toolchains outside /usr
+    std::vector<std::filesystem::path> devices;        // below /dev
+    std::map<std::string, std::string> env;            // of compilers and programs
   } sandbox;
-  std::map<std::string, double> peaks;  // given peaks; empty: measured
+  std::map<std::string, double> peaks;  // given instead of measured, by the names of kPeakNames
   std::vector<Profiler> profilers;
-  std::optional<CostModel> model;            // with objective "model"
+  std::optional<CostModel> model;            // ranks where nothing can be timed
   std::vector<std::string> allowed_imports;  // patterns of symbols a native candidate may import (glob.h)
   std::vector<std::string> library_imports;  // further ones with --allow-libraries
   std::vector<std::string> allowed_needed;   // shared libraries its file may name, patterns
   std::vector<std::string> library_needed;   // further ones with --allow-libraries
   std::string notes;                         // notes.md
+
+  // Programs are for another machine than this one: they run, if at all, under an emulator, and no time that
+  // they take says anything.
+  bool emulated() const;
+  // What stands before the runner here.
+  const std::vector<std::string>& prefix_here() const;
+  // What a sandboxed compiler or program may read besides its own files.
+  std::vector<std::filesystem::path> readable() const;
 };
 
 // What may stand in [build] argv, each as ${name}.
@@ -104,31 +142,67 @@ inline constexpr std::string_view kBuildVariables[] = {
     "output",          // the artefact
 };
 
+// What may stand in [run] runner, each as ${name}.
+inline constexpr std::string_view kRunnerVariables[] = {
+    "compiler",  // the platform's first compiler
+    "flags",     // what each child needs: macros, and -fno-builtin for the guarded heap
+    "include",   // folder of KForge's headers
+    "source",    // files to compile
+    "output",    // the program
+};
+
+// [peaks]: figures of the device that are given, not measured.
+inline constexpr std::string_view kPeakNames[] = {"fp32_gflops", "fp64_gflops", "amx_bf16_gflops",
+                                                  "memory_gb_s"};
+
+// Who reads what a profiler says; profile/parsers.cc has a function for each.
+inline constexpr std::string_view kParserNames[] = {
+    "roofline", "samples", "hot_loop", "mca", "remarks", "perf_stat", "callgrind",
+    "png",      "text",    "facts",    "ncu", "nsys",    "rocprof",
+};
+
 // What may stand in the argv of a profiler, each as ${name}, besides the name of the profiler it comes
 // `after` (the path of that one's product).
 inline constexpr std::string_view kProfilerVariables[] = {
-    "artefact",  // the compiled program
-    "call",      // the command that calls the program's kernel (several arguments)
-    "hot_loop",  // file with the hot loop's assembly, once a parser has found it
-    "mcpu",      // what follows -march= in the compiler line
-    "output",    // path of the product
-    "pid",       // of the running program ("attach")
-    "platform",  // the platform's folder
-    "sources",   // folder with the program's sources
+    "artefact",      // the compiled program
+    "call",          // the command that calls the program's kernel (several arguments), with the emulator
+    "count_plugin",  // a plugin for qemu-user that counts instructions (profile/counter)
+    "hot_loop",      // file with the hot loop's assembly, once a parser has found it
+    "mcpu",          // what follows -march= in the compiler line
+    "output",        // path of the product
+    "pid",           // of the running program ("attach")
+    "platform",      // a copy of the files in the platform's folder
+    "platforms",     // a copy of the files that all platforms share
+    "sources",       // folder with the program's sources
 };
 
-// `spec` is a name in data_root()/platforms or a path (anything with a slash, or an existing folder with a
-// platform.toml). Unknown keys and wrong types are errors with file and line; a misspelt name gets the
-// nearest one.
+// `spec` is the name of a folder in data_root()/platforms or kforge_home()/platforms, or a path (anything
+// with a slash, or an existing folder with a platform.toml). Unknown keys, wrong types and keys of another
+// kind are errors with file and line; a misspelt name gets the nearest one.
 Result<Platform> load_platform(std::string_view spec);
-Result<std::vector<Platform>> load_all_platforms();
+
+// Every folder with a platform.toml, shipped ones first: one that is broken hides no other.
+struct ListedPlatform {
+  std::string name;
+  std::filesystem::path folder;
+  Result<Platform> platform;
+};
+Result<std::vector<ListedPlatform>> list_platforms();
+
+// A hash over the names and contents of the folder's files.
+Result<std::string> hash_of_folder(const std::filesystem::path& folder);
 
 struct Readiness {
-  bool ready = false;
+  enum class State : std::uint8_t { kReady, kEmulated, kMissing };
+  State state = State::kMissing;
   std::string reason;  // why not, or the version that answered
   std::string remedy;
+
+  bool usable() const { return state != State::kMissing; }
 };
-// Answers quickly: no task is run. `kforge platforms check` runs the example.
+std::string_view name_of(Readiness::State state);  // "ready", "emulated", "missing"
+// Answers quickly: what the platform needs is looked for inside the sandbox, and no task is run.
+// `kforge platforms check` runs the example.
 Readiness probe_platform(const Platform& platform);
 
 }  // namespace kforge

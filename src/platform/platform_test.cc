@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/utsname.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <map>
 
 #include "base/files.h"
 #include "platform/glob.h"
@@ -21,9 +24,25 @@ files = [".c"]
 argv = ["${compiler}", "${source}", "-o", "${output}"]
 [[build.compiler]]
 name = "cc"
-[run]
-driver = "native"
 )";
+
+// Sets KFORGE_HOME for one test.
+class Home {
+ public:
+  explicit Home(const fs::path& path) {
+    if (const char* before = std::getenv("KFORGE_HOME")) before_ = before;
+    ::setenv("KFORGE_HOME", path.c_str(), 1);
+  }
+  ~Home() {
+    if (before_)
+      ::setenv("KFORGE_HOME", before_->c_str(), 1);
+    else
+      ::unsetenv("KFORGE_HOME");
+  }
+
+ private:
+  std::optional<std::string> before_;
+};
 
 class PlatformTest : public testing::Test {
  protected:
@@ -42,14 +61,16 @@ TEST(CpuPlatform, IsWholeAndReady) {
   auto platform = load_platform("cpu");
   ASSERT_TRUE(platform) << platform.error().text();
   EXPECT_EQ(platform->name, "cpu");
-  EXPECT_EQ(platform->kind, "native");
+  EXPECT_EQ(platform->kind, PlatformKind::kNative);
+  EXPECT_FALSE(platform->emulated());
+  EXPECT_EQ(platform->content_hash.size(), 64u);
   EXPECT_EQ(platform->build.compilers[0].name, "g++");
   EXPECT_EQ(platform->build.march.back().name, "portable");
   EXPECT_TRUE(platform->build.march.back().needs.empty());
   EXPECT_FALSE(platform->notes.empty());
   EXPECT_TRUE(fs::exists(platform->folder / "example/kernel.cc"));
   Readiness readiness = probe_platform(*platform);
-  EXPECT_TRUE(readiness.ready);
+  EXPECT_EQ(readiness.state, Readiness::State::kReady) << readiness.reason;
   EXPECT_THAT(readiness.reason, HasSubstr("g++"));
 }
 
@@ -143,9 +164,45 @@ TEST(CpuPlatform, FlagsAllowTuningAndNothingElse) {
 }
 
 TEST(Platforms, AllOfThemLoad) {
-  auto platforms = load_all_platforms();
+  auto platforms = list_platforms();
   ASSERT_TRUE(platforms) << platforms.error().text();
   EXPECT_GE(platforms->size(), 1u);
+  for (const ListedPlatform& listed : *platforms)
+    EXPECT_TRUE(listed.platform) << listed.name << ": " << listed.platform.error().text();
+}
+
+TEST_F(PlatformTest, AFolderInTheHomeIsListedAndABrokenOneHidesNoOther) {
+  Home home(dir_.path());
+  for (const char* name : {"broken", "mine", "cpu"}) {
+    fs::create_directories(dir_.path() / "platforms" / name);
+    std::ofstream(dir_.path() / "platforms" / name / "platform.toml")
+        << (name == std::string("broken") ? "kind = 3\n" : kSmallest);
+  }
+  auto platforms = list_platforms();
+  ASSERT_TRUE(platforms) << platforms.error().text();
+  std::map<std::string, std::vector<const ListedPlatform*>> by_name;
+  for (const ListedPlatform& listed : *platforms) by_name[listed.name].push_back(&listed);
+  ASSERT_EQ(by_name["mine"].size(), 1u);
+  EXPECT_TRUE(by_name["mine"][0]->platform);
+  ASSERT_EQ(by_name["broken"].size(), 1u);
+  EXPECT_THAT(by_name["broken"][0]->platform.error().message, HasSubstr("broken/platform.toml"));
+  ASSERT_EQ(by_name["cpu"].size(), 2u);
+  EXPECT_TRUE(by_name["cpu"][0]->platform);
+  EXPECT_THAT(by_name["cpu"][1]->platform.error().message, HasSubstr("called like a shipped platform"));
+  EXPECT_EQ(load_platform("mine")->folder, dir_.path() / "platforms/mine");
+  EXPECT_NE(load_platform("cpu")->folder, dir_.path() / "platforms/cpu");
+  EXPECT_THAT(load_platform("mina").error().message, HasSubstr("did you mean 'mine'"));
+}
+
+TEST_F(PlatformTest, TheHashFollowsTheFilesAndNotThePlace) {
+  std::string before = load(kSmallest)->content_hash;
+  EXPECT_EQ(load(kSmallest)->content_hash, before);
+  std::ofstream(dir_.path() / "notes.md") << "advice\n";
+  std::string with_notes = load(kSmallest)->content_hash;
+  EXPECT_NE(with_notes, before);
+  TempDir other = TempDir::create().value();
+  fs::copy(dir_.path(), other.path() / "copy", fs::copy_options::recursive);
+  EXPECT_EQ(load_platform((other.path() / "copy").string())->content_hash, with_notes);
 }
 
 TEST(Platforms, AMisspeltNameGetsASuggestion) {
@@ -160,19 +217,25 @@ TEST(Platforms, AMisspeltNameGetsASuggestion) {
 TEST_F(PlatformTest, TheSmallestPlatformAndEveryKey) {
   auto smallest = load(kSmallest);
   ASSERT_TRUE(smallest) << smallest.error().text();
-  EXPECT_EQ(smallest->objective, "time");
-  EXPECT_EQ(smallest->sandbox.profile, "native");
+  EXPECT_EQ(smallest->objective, Objective::kTime);
+  EXPECT_EQ(smallest->sandbox.profile, SandboxProfile::kNative);
   std::ofstream(dir_.path() / "names.txt") << "exp expf # comment\n\n# more\nGOMP_*\n";
+  fs::create_directory(dir_.path() / "tools");
   auto full = load(std::string(kSmallest) + R"(
-prefix = ["qemu", "-cpu", "max"]
 [[build.march]]
 name = "best"
 flags = ["-m1"]
-needs = ["avx2"]
+needs = ["neon"]
+[run]
+machine = "pdp11"
+prefix = ["qemu", "-cpu", "max"]
+runner = ["${compiler}", "${flags}", "-I", "${include}", "${source}", "-o", "${output}"]
+features = ["neon"]
 [probe]
 argv = ["true"]
 [sandbox]
 profile = "driver"
+read = ["tools", "/opt/toolchain/"]
 devices = ["/dev/null"]
 env = { A = "b" }
 [peaks]
@@ -181,18 +244,93 @@ fp32_gflops = 12
 name = "p"
 argv = ["perf"]
 gives = "text"
+parser = "text"
 [symbols]
 imports = ["memcpy"]
 imports_file = "names.txt"
 )");
   ASSERT_TRUE(full) << full.error().text();
   EXPECT_THAT(full->run.prefix, testing::ElementsAre("qemu", "-cpu", "max"));
-  EXPECT_EQ(full->build.march[0].needs[0], "avx2");
+  EXPECT_THAT(full->run.features, testing::ElementsAre("neon"));
+  EXPECT_TRUE(full->emulated());
+  EXPECT_EQ(full->prefix_here(), full->run.prefix);
+  EXPECT_EQ(full->build.march[0].needs[0], "neon");
   EXPECT_EQ(full->peaks.at("fp32_gflops"), 12);
   EXPECT_EQ(full->profilers[0].gives, "text");
+  EXPECT_EQ(full->sandbox.profile, SandboxProfile::kDriver);
+  EXPECT_THAT(full->readable(), testing::ElementsAre(dir_.path() / "tools", "/opt/toolchain", "/dev/null"));
   EXPECT_EQ(full->sandbox.env.at("A"), "b");
   EXPECT_THAT(full->allowed_imports, testing::ElementsAre("memcpy", "exp", "expf", "GOMP_*"));
-  EXPECT_TRUE(probe_platform(*full).ready);
+}
+
+TEST_F(PlatformTest, AFolderWithoutSymbolsHasTheCommonOnes) {
+  auto smallest = load(kSmallest);
+  ASSERT_TRUE(smallest) << smallest.error().text();
+  EXPECT_TRUE(listed(smallest->allowed_imports, "expf"));
+  EXPECT_FALSE(listed(smallest->allowed_imports, "dlopen"));
+  EXPECT_TRUE(listed(smallest->allowed_needed, "libc.so.6"));
+  EXPECT_TRUE(listed(smallest->allowed_needed, "ld-linux-aarch64.so.1"));
+}
+
+TEST_F(PlatformTest, AnEmulatorStandsBeforeTheRunnerOnlyWhereItIsNeeded) {
+  utsname here{};
+  ::uname(&here);
+  auto platform = [&](const std::string& machine) {
+    return load(fmt::format("{}[run]\nmachine = \"{}\"\nprefix = [\"qemu\"]\nrunner = [\"${{compiler}}\", "
+                            "\"${{flags}}\", "
+                            "\"${{source}}\", \"${{output}}\"]\n",
+                            kSmallest, machine))
+        .value();
+  };
+  EXPECT_FALSE(platform(here.machine).emulated());
+  EXPECT_TRUE(platform(here.machine).prefix_here().empty());
+  EXPECT_EQ(platform(here.machine).sandbox.profile, SandboxProfile::kNative);
+  EXPECT_EQ(platform("pdp11").prefix_here().size(), 1u);
+  EXPECT_EQ(platform("pdp11").sandbox.profile, SandboxProfile::kDriver);
+  // Without a machine it is a wrapper of every run, and what it runs is timed.
+  auto wrapped = load(std::string(kSmallest) + "[run]\nprefix = [\"nice\"]\n").value();
+  EXPECT_EQ(wrapped.prefix_here().size(), 1u);
+  EXPECT_FALSE(wrapped.emulated());
+}
+
+TEST_F(PlatformTest, KeysBelongToAKind) {
+  std::string device = R"(description = "d"
+kind = "device"
+language = "OpenCL C"
+files = [".cl"]
+[run]
+driver = "opencl"
+)";
+  auto platform = load(device);
+  ASSERT_TRUE(platform) << platform.error().text();
+  EXPECT_EQ(platform->kind, PlatformKind::kDevice);
+  EXPECT_EQ(platform->run.driver, DeviceDriver::kOpenCl);
+  EXPECT_EQ(platform->sandbox.profile, SandboxProfile::kDriver);
+  EXPECT_THAT(error(device + "prefix = [\"x\"]\n"),
+              HasSubstr("'run.prefix' belongs to platforms of kind native"));
+  EXPECT_THAT(error(device + "[symbols]\nimports = [\"x\"]\n"), HasSubstr("'symbols.imports' belongs"));
+  EXPECT_THAT(error(device + "[[build.compiler]]\nname = \"cc\"\n"), HasSubstr("'build.compiler' belongs"));
+  EXPECT_THAT(error(device + "[sandbox]\nprofile = \"native\"\n"), HasSubstr("leave the key out"));
+  EXPECT_THAT(error(device.substr(0, device.find("driver"))), HasSubstr("'run.driver' is missing"));
+  EXPECT_THAT(error(std::string(kSmallest) + "[run]\ndriver = \"opencl\"\n"),
+              HasSubstr("'run.driver' belongs to platforms of kind device"));
+}
+
+TEST_F(PlatformTest, AKeyWithoutEffectIsAMistake) {
+  std::string good = kSmallest;
+  EXPECT_THAT(error(good + "[run]\nfeatures = [\"neon\"]\n"), HasSubstr("no effect without 'run.machine'"));
+  EXPECT_THAT(error(good + "[run]\nmachine = \"aarch64\"\n"), HasSubstr("'run.runner' is missing"));
+  EXPECT_THAT(error(good + "[model]\nname = \"m\"\nversion = \"1\"\nargv = [\"x\"]\n"),
+              HasSubstr("[model] has no effect with objective \"time\""));
+  EXPECT_THAT(error(good + "[peaks]\nfp32_glops = 3\n"),
+              HasSubstr("'peaks.fp32_glops' (did you mean 'fp32_gflops'?)"));
+  EXPECT_THAT(error(good + "[peaks]\nfp32_gflops = -3\n"), HasSubstr("must be more than 0"));
+  EXPECT_THAT(error(good + "[probe]\ntrial = \"x\"\n"), HasSubstr("unknown key 'probe.trial'"));
+  EXPECT_THAT(error(good + "[[profiler]]\nname = \"p\"\ngives = \"text\"\nparser = \"txt\"\n"),
+              HasSubstr("'profiler.parser' cannot be 'txt' (did you mean 'text'?)"));
+  EXPECT_THAT(error(good + "[sandbox]\ndevices = [\"/etc/passwd\"]\n"), HasSubstr("is not below /dev"));
+  EXPECT_THAT(error(good + "[sandbox]\nread = [\"/\"]\n"), HasSubstr("the whole machine"));
+  EXPECT_THAT(error(good + "[sandbox]\nprofile = \"compile\"\n"), HasSubstr("one of native, driver"));
 }
 
 TEST_F(PlatformTest, AModelRanksWhereNothingIsTimed) {
@@ -221,8 +359,8 @@ TEST_F(PlatformTest, MistakesAreNamedWithTheirLine) {
     return error(changed);
   };
   EXPECT_THAT(with("language", "langage"), HasSubstr("'language' is missing"));
-  EXPECT_THAT(error(good + "prefx = []\n"),
-              HasSubstr("platform.toml:11: unknown key 'run.prefx' (did you mean 'prefix'?)"));
+  EXPECT_THAT(error(good + "[run]\nprefx = []\n"),
+              HasSubstr("platform.toml:10: unknown key 'run.prefx' (did you mean 'prefix'?)"));
   EXPECT_THAT(with("kind = \"native\"", "kind = \"natve\""),
               HasSubstr("platform.toml:2: 'kind' cannot be 'natve' (did you mean 'native'?)"));
   EXPECT_THAT(with("files = [\".c\"]", "files = [1]"),
@@ -233,7 +371,7 @@ TEST_F(PlatformTest, MistakesAreNamedWithTheirLine) {
   EXPECT_THAT(with(", \"-o\", \"${output}\"", ""), HasSubstr("has no \"${output}\""));
   EXPECT_THAT(with("[[build.compiler]]\nname = \"cc\"\n", ""), HasSubstr("no compiler"));
   EXPECT_THAT(with("[build]\n", "[build]\ntimeout_seconds = -1\n"), HasSubstr("between 1 and 3600"));
-  EXPECT_THAT(with("[run]", "run = 3\n[x]"), HasSubstr("'build.compiler.run'"));
+  EXPECT_THAT(error("run = 3\n" + good), HasSubstr("'run'"));
   EXPECT_THAT(error(good + "[symbols]\nimports_file = \"../x\"\n"), HasSubstr("beside platform.toml"));
   EXPECT_THAT(error("description = \n"), HasSubstr("platform.toml:1:"));
   EXPECT_THAT(error(""), HasSubstr("is missing"));
@@ -247,19 +385,6 @@ TEST_F(PlatformTest, NoFileCrashesIt) {
     EXPECT_NE(error(text), "loaded");
   std::string good = kSmallest;
   for (std::size_t cut = 0; cut < good.size(); cut += 3) (void)load(good.substr(0, cut));
-}
-
-TEST_F(PlatformTest, AProbeSaysWhatIsMissing) {
-  Platform platform;
-  platform.probe = {{"kforge-no-such-compiler", "--version"}, "", "", "install it"};
-  Readiness readiness = probe_platform(platform);
-  EXPECT_FALSE(readiness.ready);
-  EXPECT_THAT(readiness.reason, HasSubstr("kforge-no-such-compiler"));
-  EXPECT_EQ(readiness.remedy, "install it");
-  platform.probe.argv = {"sh", "-c", "echo driver too old >&2; exit 3"};
-  EXPECT_THAT(probe_platform(platform).reason, HasSubstr("driver too old"));
-  platform.probe = {{}, "libkforge-no-such.so.1", "", "install it"};
-  EXPECT_THAT(probe_platform(platform).reason, HasSubstr("libkforge-no-such.so.1"));
 }
 
 }  // namespace

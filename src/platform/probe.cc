@@ -1,48 +1,102 @@
-// Is what a platform needs here? A program that answers, a library, a device.
+// Is what a platform needs here? A program that answers, a library, a device, an emulator.
 #include <filesystem>
 
 #include "base/files.h"
-#include "base/subprocess.h"
 #include "platform/platform.h"
+#include "platform/programs.h"
 
 namespace kforge {
 namespace {
 
+using State = Readiness::State;
+
+constexpr auto kAnswerLimit = std::chrono::seconds(10);
+
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// Whether the library's file is where the loader looks. It is not loaded: a driver may crash, or start
-// threads.
-bool library_present(const std::string& library) {
+// Whether the library's file is where the loader looks, or in a folder the platform names. It is not loaded:
+// a driver may crash, or start threads.
+bool library_present(const Platform& platform) {
+  const std::string& library = platform.probe.library;
   if (library.find('/') != std::string::npos) return fs::exists(library);
-  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"})
-    if (fs::exists(fs::path(folder) / library)) return true;
+  std::vector<fs::path> folders = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
+                                   "/usr/lib", "/usr/local/lib"};
+  for (const fs::path& read : platform.sandbox.read)
+    folders.insert(folders.end(), {read, read / "lib", read / "lib64"});
+  for (const fs::path& folder : folders)
+    if (fs::exists(folder / library)) return true;
   return false;
+}
+
+// The command inside the sandbox, with what programs of the platform may see there: a compiler that only
+// works outside is of no use.
+Result<SandboxExit> ask(const Platform& platform, const std::vector<std::string>& argv) {
+  auto program = find_program(argv[0], platform.sandbox.read);
+  if (!program) return fail("{} is not installed below /usr, nor in a folder of 'sandbox.read'", argv[0]);
+  KF_TRY(SandboxTier tier, strongest_tier());
+  SandboxSpec spec;
+  spec.profile = SandboxProfile::kDriver;
+  spec.argv = argv;
+  spec.argv[0] = program->string();
+  spec.readable = platform.readable();
+  spec.env = platform.sandbox.env;
+  spec.env.emplace("PATH", "/usr/bin:/bin");
+  spec.limits.wall = kAnswerLimit;
+  spec.limits.cpu_seconds = 10;
+  KF_TRY(auto process, start_sandboxed(spec, tier));
+  return process->wait();
+}
+
+Readiness missing(const Platform& platform, std::string reason, const std::string& other_remedy = "") {
+  return {State::kMissing, std::move(reason),
+          platform.probe.remedy.empty() ? other_remedy : platform.probe.remedy};
+}
+
+// What the command says of itself, or why there is nothing to hear.
+std::expected<std::string, Readiness> answer_of(const Platform& platform,
+                                                const std::vector<std::string>& argv) {
+  auto exit = ask(platform, argv);
+  if (!exit) return std::unexpected(missing(platform, exit.error().message, exit.error().remedy));
+  if (exit->wall_exceeded)
+    return std::unexpected(missing(platform, fmt::format("{} did not answer within 10 s", argv[0])));
+  if (exit->exit_code != 0 || exit->signal != 0)
+    return std::unexpected(missing(
+        platform,
+        fmt::format("{} failed: {}", argv[0], first_line(exit->err.empty() ? exit->out : exit->err))));
+  return first_line(exit->out.empty() ? exit->err : exit->out);
 }
 
 }  // namespace
 
 Readiness probe_platform(const Platform& platform) {
-  const Platform::Probe& probe = platform.probe;
+  for (const fs::path& path : platform.readable())
+    if (!fs::exists(path))
+      return missing(platform,
+                     fmt::format("there is no {}, which platform.toml names in [sandbox]", path.string()));
+  if (!platform.probe.library.empty() && !library_present(platform))
+    return missing(platform, fmt::format("library {} is not installed", platform.probe.library));
   std::string answer = "ready";
-  for (const std::string& device : platform.sandbox.devices)
-    if (!fs::exists(device)) return {false, fmt::format("no device {}", device), probe.remedy};
-  if (!probe.library.empty() && !library_present(probe.library))
-    return {false, fmt::format("library {} is not installed", probe.library), probe.remedy};
-  if (!probe.argv.empty()) {
-    Command command{.argv = probe.argv, .timeout = std::chrono::milliseconds(10'000)};
-    auto finished = run_command(command);
-    if (!finished)
-      return {false, finished.error().message, probe.remedy.empty() ? finished.error().remedy : probe.remedy};
-    if (!finished->ok())
-      return {false,
-              finished->timed_out
-                  ? fmt::format("{} did not answer within 10 s", probe.argv[0])
-                  : fmt::format("{} failed: {}", probe.argv[0],
-                                first_line(finished->err.empty() ? finished->out : finished->err)),
-              probe.remedy};
-    answer = first_line(finished->out.empty() ? finished->err : finished->out);
+  if (!platform.probe.argv.empty()) {
+    auto said = answer_of(platform, platform.probe.argv);
+    if (!said) return said.error();
+    answer = *said;
   }
-  return {true, answer, ""};
+  for (const Compiler& compiler : platform.build.compilers) {
+    if (&compiler != &platform.build.compilers.front()) break;  // the others are the candidate's choice
+    if (!find_program(compiler.name, platform.sandbox.read))
+      return missing(platform, fmt::format("no compiler {} below /usr, nor in a folder of 'sandbox.read'",
+                                           compiler.name));
+  }
+  if (!platform.emulated()) return {State::kReady, answer, ""};
+  const std::vector<std::string>& prefix = platform.prefix_here();
+  if (prefix.empty())
+    return missing(platform,
+                   fmt::format("programs for {} do not run on this machine, and 'run.prefix' names no "
+                               "emulator",
+                               platform.run.machine));
+  auto said = answer_of(platform, {prefix[0], "--version"});
+  if (!said) return said.error();
+  return {State::kEmulated, *said, ""};
 }
 
 }  // namespace kforge

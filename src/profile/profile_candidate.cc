@@ -6,8 +6,8 @@
 #include <charconv>
 #include <map>
 
-#include "build/choices.h"
 #include "generate/quote.h"
+#include "platform/programs.h"
 #include "platform/substitute.h"
 #include "profile/findings.h"
 #include "profile/stage.h"
@@ -128,7 +128,7 @@ class Profiling {
   Result<std::string> program_path(const Profiler& profiler) {
     const std::string& name = profiler.argv.front();
     if (name.starts_with("${") || name.starts_with('/')) return name;
-    auto found = find_compiler(name);
+    auto found = find_program(name, input_.platform->sandbox.read);
     if (!found) return fail_with_remedy(profiler.remedy, fmt::format("{} is not installed", name));
     return found->string();
   }
@@ -159,8 +159,13 @@ class Profiling {
       KF_TRY(fs::path file, stage_->write_file(profiler.after + ".out", product->second));
       values[profiler.after] = {file.string()};
     }
+    if (mentions(profiler, "count_plugin")) {
+      KF_TRY(fs::path plugin, helper_program("kforge-count.so"));
+      KF_TRY(values["count_plugin"], stage_->place_helper(plugin));
+    }
     values["mcpu"] = {mcpu()};
     values["platform"] = {(stage_->folder() / "platform").string()};
+    values["platforms"] = {(stage_->folder() / "platforms").string()};
     values["sources"] = {stage_->sources().string()};
     values["output"] = {stage_->next_output(profiler.product).string()};
     values["pid"] = {"${pid}"};  // filled in when it runs
@@ -169,7 +174,11 @@ class Profiling {
     KF_TRY(std::string program, program_path(profiler));
     std::vector<std::string> argv = profiler.argv;
     argv.front() = program;
-    if (mentions(profiler, "platform")) KF_TRY_VOID(stage_platform_files());
+    if (mentions(profiler, "platform")) KF_TRY_VOID(stage_files("platform", input_.platform->folder));
+    if (mentions(profiler, "platforms")) {
+      KF_TRY(fs::path root, data_root());
+      KF_TRY_VOID(stage_files("platforms", root / "platforms"));
+    }
     KF_TRY(argv, substitute(argv, values));
     order.threads = profiler.threads > 0 ? profiler.threads : input_.threads;
     order.timeout_seconds = profiler.timeout_seconds;
@@ -184,19 +193,18 @@ class Profiling {
     return stage_->run(order);
   }
 
-  // Scripts of the platform's folder, where the unprivileged program can read them.
-  Result<void> stage_platform_files() {
+  // Scripts of a folder, where the unprivileged program can read them.
+  Result<void> stage_files(const char* name, const fs::path& from) {
     std::error_code error;
-    fs::path to = stage_->folder() / "platform";
+    fs::path to = stage_->folder() / name;
     if (fs::exists(to, error)) return {};
     fs::create_directory(to, error);
-    for (fs::directory_iterator it(input_.platform->folder, error), end; !error && it != end;
-         it.increment(error))
+    for (fs::directory_iterator it(from, error), end; !error && it != end; it.increment(error))
       if (it->is_regular_file(error)) fs::copy_file(it->path(), to / it->path().filename(), error);
     if (!error) fs::permissions(to, fs::perms(0755), error);
     for (fs::directory_iterator it(to, error), end; !error && it != end; it.increment(error))
       fs::permissions(it->path(), fs::perms(0755), error);
-    if (error) return fail("cannot copy {}: {}", input_.platform->folder.string(), error.message());
+    if (error) return fail("cannot copy {}: {}", from.string(), error.message());
     return {};
   }
 

@@ -176,12 +176,8 @@ TEST_F(ProfilersTest, ToolsAndParsersThatAreNotThere) {
   EXPECT_THAT(absent_, HasSubstr("c: needs what 'a' writes"));
 }
 
-TEST(Platforms, EveryProfilerHasAParser) {
-  auto platforms = load_all_platforms();
-  ASSERT_TRUE(platforms) << platforms.error().text();
-  for (const Platform& platform : *platforms)
-    for (const Profiler& profiler : platform.profilers)
-      EXPECT_TRUE(find_parser(profiler.parser)) << platform.name << " " << profiler.name;
+TEST(Platforms, EveryParserThatAPlatformMayNameIsThere) {
+  for (std::string_view name : kParserNames) EXPECT_TRUE(find_parser(name)) << name;
 }
 
 }  // namespace

@@ -92,6 +92,12 @@ Result<fs::path> ProfileStage::place_artefact(const fs::path& artefact, const st
   return place;
 }
 
+Result<std::vector<std::string>> ProfileStage::place_helper(const fs::path& helper) {
+  fs::path place = folder() / helper.filename();
+  KF_TRY_VOID(copy_program(helper, place));
+  return std::vector<std::string>{place.string()};
+}
+
 Result<fs::path> ProfileStage::write_file(const std::string& name, std::string_view content) {
   KF_TRY_VOID(write_file_atomic(folder() / name, content));
   return folder() / name;
@@ -121,8 +127,8 @@ Result<void> ProfileStage::make_tensors() {
   }
   if (base) ::munmap(base, bytes);
   KF_TRY_VOID(write_file("plan.txt", plan_));
-  KF_TRY(fs::path program, helper_program("kforge-call"));
-  KF_TRY_VOID(copy_program(program, folder() / "kforge-call"));
+  KF_TRY(setting_, run_setting(*input_->platform));
+  KF_TRY_VOID(copy_program(setting_.programs.call, folder() / "kforge-call"));
   tensors_ = std::move(fd);
   return {};
 }
@@ -130,8 +136,9 @@ Result<void> ProfileStage::make_tensors() {
 Result<std::vector<std::string>> ProfileStage::call_command(const fs::path& artefact,
                                                             const std::vector<std::string>& options) {
   KF_TRY_VOID(make_tensors());
-  std::vector<std::string> command = {(folder() / "kforge-call").string(), artefact.string(),
-                                      (folder() / "plan.txt").string()};
+  std::vector<std::string> command = setting_.prefix;
+  command.insert(command.end(),
+                 {(folder() / "kforge-call").string(), artefact.string(), (folder() / "plan.txt").string()});
   command.insert(command.end(), options.begin(), options.end());
   return command;
 }
@@ -147,13 +154,16 @@ Result<Said> ProfileStage::run(const Order& order) {
   SandboxSpec spec;
   spec.profile = order.profile;
   spec.argv = order.argv;
-  spec.readable = {folder()};
+  if (input_->platform) spec.readable = input_->platform->readable();
+  spec.readable.push_back(folder());
   spec.readable.insert(spec.readable.end(), order.readable.begin(), order.readable.end());
   spec.writable = work;
   std::string threads = std::to_string(order.threads);
-  spec.env = {{"PATH", "/usr/bin:/bin"},     {"LC_ALL", "C"},
-              {"HOME", work.string()},       {"OMP_NUM_THREADS", threads},
-              {"OMP_THREAD_LIMIT", threads}, {"OMP_DYNAMIC", "false"}};
+  if (input_->platform) spec.env = input_->platform->sandbox.env;
+  spec.env.insert({{"PATH", "/usr/bin:/bin"}, {"LC_ALL", "C"}});
+  spec.env["HOME"] = work.string();
+  spec.env["OMP_NUM_THREADS"] = spec.env["OMP_THREAD_LIMIT"] = threads;
+  spec.env["OMP_DYNAMIC"] = "false";
   Fd go_read, go_write;
   if (!order.watcher.empty()) {
     int ends[2];

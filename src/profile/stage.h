@@ -11,6 +11,7 @@
 
 #include "base/fd.h"
 #include "base/files.h"
+#include "execute/staged_program.h"
 #include "profile/findings.h"
 #include "sandbox/sandbox.h"
 
@@ -22,6 +23,8 @@ class ProfileStage {
 
   // A copy of a build inside the stage; the same name for the same flags.
   Result<fs::path> place_artefact(const fs::path& artefact, const std::string& hash);
+  Result<std::vector<std::string>> place_helper(
+      const fs::path& helper);  // a copy of a program of KForge's own
   Result<fs::path> write_file(const std::string& name, std::string_view content);  // readable for profilers
   const fs::path& folder() const { return root_.path(); }
   fs::path sources() const { return root_.path() / "src"; }
@@ -54,6 +57,7 @@ class ProfileStage {
 
   const ProfileInput* input_ = nullptr;
   TempDir root_;
+  RunSetting setting_;
   Fd tensors_;
   std::string plan_;
   int orders_ = 0;

@@ -243,6 +243,9 @@ class Screen {
     if (report_.libraries_allowed) parts.push_back("library calls allowed: ranked apart");
     if (!report_.flags.empty()) parts.push_back(fmt::format("flags: {}", fmt::join(report_.flags, ", ")));
     if (!parts.empty()) row("how", fmt::format("{}", fmt::join(parts, "; ")));
+    if (report_.device.emulated)
+      row("device",
+          fmt::format("{}, by {}", printable(report_.device.name), printable(report_.device.driver)));
     if (!report_.machine_text.empty()) row("machine", report_.machine_text);
   }
 

@@ -128,6 +128,10 @@ std::string to_json(const EvalReport& report, bool with_samples) {
   json["task"] = report.task;
   json["task_hash"] = report.task_hash;
   json["platform"] = report.platform;
+  json["platform_hash"] = null_when_empty(report.platform_hash);
+  json["device"] = {{"name", report.device.name},
+                    {"driver", null_when_empty(report.device.driver)},
+                    {"emulated", report.device.emulated}};
   json["shape_set"] = report.shape_set;
   json["dims"] = report.cases.empty() ? Json::object() : Json(report.cases.front().dims);
   json["kernel"] = {{"path", report.kernel_path}, {"hash", report.kernel_hash}};
@@ -208,6 +212,12 @@ Result<EvalReport> eval_report_from_json(std::string_view text) {
   report.task_path = r.get_or<std::string>("task_path", "");
   report.task_hash = r.get<std::string>("task_hash");
   report.platform = r.get<std::string>("platform");
+  report.platform_hash = r.get_or<std::string>("platform_hash", "");
+  r.optional("device", [&](const JsonReader& d) {
+    report.device = {d.get_or<std::string>("name", ""), d.get_or<std::string>("driver", ""),
+                     d.get_or("emulated", false)};
+    return true;
+  });
   report.shape_set = r.get<std::string>("shape_set");
   r.optional("kernel", [&](const JsonReader& kernel) {
     report.kernel_path = kernel.get<std::string>("path");

@@ -56,6 +56,13 @@ struct Achieved {
   double gflops = 0, gbytes_s = 0;
 };
 
+// What the program ran on.
+struct DeviceFigures {
+  std::string name;    // "Intel Xeon ...", "aarch64 emulated"
+  std::string driver;  // what runs programs on it, with its version; "" for the processor itself
+  bool emulated = false;
+};
+
 // KernelBench's own criterion, shown beside ours for tasks that come from there.
 struct KernelBenchCriterion {
   bool passed = false;
@@ -100,7 +107,9 @@ struct EvalReport {
   std::string task;        // "core/softmax"
   std::string task_path;   // of a task given by its path; empty for one of the suites
   std::string task_hash;
-  std::string platform = "cpu";
+  std::string platform = "cpu";  // its name, or the folder's absolute path
+  std::string platform_hash;     // of the folder's files
+  DeviceFigures device;
   std::string shape_set;         // "bench"
   std::vector<std::string> set;  // --set: sizes in place of the shape set's
   std::vector<ShapeResult> cases;

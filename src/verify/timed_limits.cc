@@ -102,6 +102,7 @@ Result<void> TimedJudge::judge_floor() {
   if (findings_.ns.value < floor.bytes_ns) {
     // The figures of the machine may be the ones that are wrong.
     KF_TRY(peaks_, machine_peaks(*context_.machine, context_.threads, true));
+    give_peaks(context_.given_peaks, peaks_);
     floor = time_floor(task_, *context_.machine, peaks_);
   }
   std::pair<std::string, double> numbers[] = {{"bytes", floor.bytes},

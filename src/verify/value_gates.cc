@@ -137,7 +137,7 @@ Result<bool> ValueJudge::start(int threads, bool guarded_heap) {
   ProgramSpec spec = program_;
   spec.threads = threads;
   if (guarded_heap) {
-    spec.argv[0] = spec.guarded;
+    spec.argv = spec.guarded;
     spec.waiting = nullptr;
     // More threads than processors: those that wait must not keep the others from working.
     spec.env["OMP_WAIT_POLICY"] = "passive";

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,9 +50,10 @@ struct JudgeContext {
   const Machine* machine = nullptr;
   PrecisionPolicy policy{};
   int threads = 1;
-  std::uint64_t secret = 0;                 // check inputs are derived from it
-  bool fresh_secret = false;                // drawn for this judging alone
-  ExpectedCache* expected_cache = nullptr;  // null: nothing is kept
+  std::uint64_t secret = 0;                   // check inputs are derived from it
+  bool fresh_secret = false;                  // drawn for this judging alone
+  ExpectedCache* expected_cache = nullptr;    // null: nothing is kept
+  std::map<std::string, double> given_peaks;  // of the platform, in place of measured ones
   std::chrono::milliseconds load_limit{20'000};
   std::chrono::milliseconds call_limit{60'000};
   bool deterministic = false;  // bitwise equality of repeats is required
