@@ -1,7 +1,10 @@
 # cmake --install out/release --prefix /usr/local: after the target `programs`, nothing else need be built.
 # The program looks for its children in ../libexec/kforge and for its data in ../share/kforge (base/files.cc).
 install(TARGETS kforge RUNTIME DESTINATION bin)
-install(TARGETS ${KFORGE_CHILDREN} RUNTIME DESTINATION libexec/kforge)
+install(TARGETS ${KFORGE_CHILDREN} RUNTIME DESTINATION libexec/kforge LIBRARY DESTINATION libexec/kforge)
+# The sources of the children that are compiled for other machines too (build/target_programs.cc).
+install(DIRECTORY src/runner DESTINATION share/kforge/src FILES_MATCHING PATTERN "*.cc" PATTERN "*.h" PATTERN "*_test.cc" EXCLUDE)
+install(DIRECTORY src/profile/caller DESTINATION share/kforge/src/profile FILES_MATCHING PATTERN "*.cc" PATTERN "*.h")
 install(DIRECTORY models platforms prompts python tasks DESTINATION share/kforge PATTERN __pycache__ EXCLUDE)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/kforge)
 install(DIRECTORY docs/ DESTINATION share/doc/kforge/docs)

@@ -3,7 +3,8 @@
 #   scripts/setup.sh             what building and testing the core needs
 #   scripts/setup.sh programs    only what building the programs needs
 #   scripts/setup.sh onnxruntime only the baseline that nearly everybody has: onnxruntime, from PyPI into out/venv
-#   scripts/setup.sh platforms   everything: also profilers, OpenCL and Vulkan on the processor, and PyTorch
+#   scripts/setup.sh platforms   everything: also profilers, compilers and emulators of other machines, OpenCL and Vulkan
+#                                on the processor, and PyTorch
 # Works as root, or as an ordinary user through sudo. An extra that cannot be had is named and left out; it
 # disables what it is for, never the build.
 set -euo pipefail
@@ -27,6 +28,11 @@ extras=(
   "imagemagick=pictures of profiles"
   "x11-utils=pictures of profiles"
   "dbus=pictures of profiles"
+  "g++-aarch64-linux-gnu=platform arm64"
+  "g++-riscv64-linux-gnu=platform riscv64"
+  "clang-19=platform riscv64"
+  "lld-19=platform riscv64"
+  "qemu-user=running programs of platforms arm64 and riscv64"
   "pocl-opencl-icd=OpenCL device where there is no GPU"
   "ocl-icd-opencl-dev=OpenCL"
   "opencl-c-headers=OpenCL"

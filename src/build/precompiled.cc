@@ -26,10 +26,9 @@ std::vector<std::string> relevant(const std::vector<std::string>& flags) {
   return kept;
 }
 
-// A precompiled header is recognised by its first letters: "gpch" is g++'s, "CPCH" clang's.
-bool looks_precompiled(std::string_view content) {
-  return content.starts_with("gpch") || content.starts_with("CPCH");
-}
+// A precompiled header is recognised by its first letters: "gpch" is g++'s. clang's ("CPCH") names the place
+// where its source lay when it was made, and is refused in any other.
+bool looks_precompiled(std::string_view content) { return content.starts_with("gpch"); }
 
 Result<std::string> compile_header(const Platform& platform, const BuildChoices& choices,
                                    const std::string& text, const std::vector<std::string>& flags) {
@@ -73,12 +72,16 @@ PrecompiledHeader precompiled_header(const Platform& platform, const BuildChoice
   FileCache cache(*home / "pch", kHeaderCacheBytes);
   header.compiled = cache.find(key);
   if (header.compiled) return header;
+  if (cache.find(key + "-none")) return header;
   if (!flags.empty() && !cache.find(key + "-tried")) {
     (void)cache.store(key + "-tried", "once");
     return header;
   }
-  if (auto compiled = compile_header(platform, choices, header.text, flags))
+  if (auto compiled = compile_header(platform, choices, header.text, flags)) {
     if (auto stored = cache.store(key, *compiled)) header.compiled = *stored;
+  } else {
+    (void)cache.store(key + "-none", compiled.error().message);  // the next time would be no better
+  }
   return header;
 }
 

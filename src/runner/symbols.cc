@@ -16,9 +16,11 @@ const char* find_symbol(void* library, Wanted wanted) {
   const ElfW(Sym)* symbols = nullptr;
   const char* strings = nullptr;
   size_t string_bytes = 0;
+  // On most machines the loader has made addresses of what the file says; RISC-V's leaves them as they are.
+  auto address = [&](ElfW(Addr) said) { return said < map->l_addr ? map->l_addr + said : said; };
   for (const ElfW(Dyn)* entry = map->l_ld; entry->d_tag != DT_NULL; ++entry) {
-    if (entry->d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(entry->d_un.d_ptr);
-    if (entry->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+    if (entry->d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(address(entry->d_un.d_ptr));
+    if (entry->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(address(entry->d_un.d_ptr));
     if (entry->d_tag == DT_STRSZ) string_bytes = entry->d_un.d_val;
   }
   const char* end = reinterpret_cast<const char*>(symbols);

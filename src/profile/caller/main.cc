@@ -1,8 +1,9 @@
 // kforge-call: loads a candidate and calls its kernel, for profilers. It runs inside the sandbox, shares its
 // process with hostile code, and nothing it prints is believed beyond its use as a hint.
 //
-//   kforge-call LIBRARY PLAN [--calls N] [--seconds S] [--sample] [--wait]
+//   kforge-call LIBRARY PLAN [--calls N] [--seconds S] [--sample] [--wait] [--mark]
 //
+// With --mark the second of two calls is marked for an emulator that counts (profile/counter/plugin.cc).
 // With --sample a timer interrupts it all the while it works; it prints where that was:
 //   at OFFSET COUNT        in the candidate
 //   in FILE COUNT          in a library
@@ -202,6 +203,9 @@ void report_samples() {
     if (thread.key) printf("thread %u\n", thread.count.load());
 }
 
+// For an emulator that counts: a system call that means nothing, and that it recognises.
+void set_mark() { syscall(SYS_prctl, kMark, 0, 0, 0, 0); }
+
 double now() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -214,10 +218,11 @@ double seconds(timeval t) { return static_cast<double>(t.tv_sec) + 1e-6 * static
 
 int main(int argc, char** argv) {
   using namespace kforge::caller;
-  if (argc < 3) give_up("usage: kforge-call LIBRARY PLAN [--calls N] [--seconds S] [--sample] [--wait]");
+  if (argc < 3)
+    give_up("usage: kforge-call LIBRARY PLAN [--calls N] [--seconds S] [--sample] [--wait] [--mark]");
   long most_calls = 1;
   double most_seconds = 0;
-  bool sample = false, wait = false;
+  bool sample = false, wait = false, mark = false;
   for (int i = 3; i < argc; ++i) {
     if (!strcmp(argv[i], "--calls") && i + 1 < argc)
       most_calls = atol(argv[++i]);
@@ -227,6 +232,8 @@ int main(int argc, char** argv) {
       sample = true;
     else if (!strcmp(argv[i], "--wait"))
       wait = true;
+    else if (!strcmp(argv[i], "--mark"))
+      mark = true;
     else
       give_up("unknown option");
   }
@@ -241,6 +248,13 @@ int main(int argc, char** argv) {
     if (read(kGoFd, &byte, 1) != 1 || byte != kGo) give_up("nobody said go");
   }
   Kernel kernel = load_kernel(argv[1]);
+  if (mark) {
+    kernel.call();  // what is done once is done
+    set_mark();
+    kernel.call();
+    set_mark();
+    return 0;
+  }
   if (sample) {
     kernel.call();  // pages are touched and threads started before anything is counted
     start_sampling(argv[1]);

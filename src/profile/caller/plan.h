@@ -11,5 +11,7 @@ inline constexpr int kMostTensors = 128;
 // With --wait: this byte on this descriptor means begin, for profilers that attach first.
 inline constexpr int kGoFd = 4;
 inline constexpr char kGo = 'g';
+// With --mark: the first argument of a system call that means nothing but this.
+inline constexpr unsigned long kMark = 0x6b666f7267654d6b;
 
 }  // namespace kforge::caller
