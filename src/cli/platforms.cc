@@ -6,6 +6,8 @@
 
 #include "base/readable.h"
 #include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/platforms_check.h"
 #include "report/eval_terminal.h"
 #include "store/eval_report.h"
 
@@ -64,9 +66,28 @@ int run(bool json) {
 }  // namespace
 
 void declare_platforms(CLI::App& command, int& exit_code) {
-  auto json = std::make_shared<bool>(false);
-  command.add_flag("--json", *json, "as JSON");
-  command.callback([json, &exit_code] { exit_code = run(*json); });
+  struct Arguments {
+    std::string name, report;
+    bool json = false;
+  };
+  auto a = std::make_shared<Arguments>();
+  command.require_subcommand(0, 1);
+  command.add_flag("--json", a->json, "as JSON");
+
+  CLI::App* check =
+      command.add_subcommand("check", "try a platform: its example, programs that must fail, its clock");
+  check->add_option("PLATFORM", a->name, "platform by name or folder")->required();
+  check->add_option("--report", a->report, "where the report goes [in KForge's home]")->type_name("FILE");
+  check->add_flag("--json", a->json, "as JSON");
+
+  command.callback([a, &command, &exit_code] {
+    if (!command.got_subcommand("check")) {
+      exit_code = run(a->json);
+      return;
+    }
+    clean_up_on_interrupt();
+    exit_code = check_one_platform(a->name, a->report, a->json);
+  });
 }
 
 }  // namespace kforge
