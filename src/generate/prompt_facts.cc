@@ -92,7 +92,18 @@ std::string policy_text(const AgentSetting& context) {
 
 std::string machine_text(const AgentSetting& context) {
   std::string text;
-  if (const Machine* machine = context.machine) {
+  const Platform* platform = context.platform;
+  if (platform && platform->emulated()) {
+    // Nothing of the machine that emulates is worth an agent's attention.
+    text += fmt::format("- processor: {}, emulated: programs are verified, and no time is taken\n",
+                        single_line(platform->run.machine, 40));
+    if (!platform->run.features.empty())
+      text += fmt::format("- it executes: {}\n", fmt::join(platform->run.features, " "));
+    if (platform->model)
+      text += fmt::format(
+          "- programs are ranked by the model `{}` (version {}): its figure for one call, lower is better\n",
+          platform->model->command.name, platform->model->version);
+  } else if (const Machine* machine = context.machine) {
     text += fmt::format("- processor: {}{}\n", single_line(machine->cpu_model, 100),
                         machine->virtualised ? " (virtual machine)" : "");
     text += fmt::format("- it executes (each tried): {}\n", fmt::join(machine->features, " "));

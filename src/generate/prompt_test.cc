@@ -360,6 +360,17 @@ TEST_F(PromptTest, OtherKindsOfPlatformsHaveTheirOwnContract) {
   EXPECT_THAT(prompt.system, Not(HasSubstr("Include `task.h`")));
 }
 
+TEST_F(PromptTest, AnEmulatedMachineIsTheOneThatIsDescribed) {
+  platform_.run.machine = "pdp11";
+  platform_.run.features = {"eis"};
+  platform_.model = CostModel{"3", {.name = "instructions"}};
+  Prompt prompt = make();
+  EXPECT_THAT(prompt.system, HasSubstr("pdp11, emulated"));
+  EXPECT_THAT(prompt.system, HasSubstr("it executes: eis"));
+  EXPECT_THAT(prompt.system, HasSubstr("ranked by the model `instructions` (version 3)"));
+  EXPECT_THAT(prompt.system, Not(HasSubstr("L1 cache")));
+}
+
 TEST(PromptFile, MissingFilesAreNamed) {
   auto none = render_prompt("no_such_prompt", {});
   ASSERT_FALSE(none);
