@@ -7,6 +7,7 @@
 #include "judge/generality.h"
 #include "judge/program.h"
 #include "judge/time_case.h"
+#include "judge/trial_call.h"
 #include "verify/calibration.h"
 #include "verify/value_gates.h"
 
@@ -47,15 +48,25 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
   KF_TRY_VOID(place_artefact(program, built->artefact));
   workspace.progress().stage("checking values");
   std::optional<Stopwatch::Measure> checks(std::in_place, watch, "checks");
-  KF_TRY_VOID(judge_values(context, program.spec, verdict));
-  watch.add("oracle", verdict.oracle_seconds);
-  watch.add("contender calls", verdict.call_seconds);
-  if (verdict.failed()) return found;
+  if (setup.device.emulated) {
+    KF_TRY(found.within_reach, gates_within_reach(context, program.spec));
+    if (!found.within_reach && !candidate.claims_general())
+      return verdict.fail(out_of_reach()), std::move(found);
+  }
+  if (found.within_reach) {
+    KF_TRY_VOID(judge_values(context, program.spec, verdict));
+    watch.add("oracle", verdict.oracle_seconds);
+    watch.add("contender calls", verdict.call_seconds);
+    if (verdict.failed()) return found;
 
-  // Calibration.
-  KF_TRY(Calibration calibration, calibrate(context));
-  verdict.add(finding_of(calibration));
-  if (calibration.vacuous()) verdict.flags.push_back("vacuous");
+    // Calibration.
+    KF_TRY(Calibration calibration, calibrate(context));
+    verdict.add(finding_of(calibration));
+    if (calibration.vacuous()) verdict.flags.push_back("vacuous");
+  } else {
+    verdict.skip(Gate::kAccuracy,
+                 "the asked shapes are out of reach of the emulator: judged on small, odd and hidden ones");
+  }
 
   // Generality.
   if (candidate.claims_general()) {
@@ -67,7 +78,14 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
   if (verdict.failed() || request.check_only) return found;
 
   // Times, or what a model says in their place.
-  if (setup.modelled()) {
+  if (!setup.timed())
+    for (const GateRow& row : all_gates())
+      if (row.stage == GateStage::kTimes)
+        verdict.skip(row.gate,
+                     setup.device.emulated ? "not timed: emulated" : "not timed: ranked by a model");
+  if (setup.modelled() && !found.within_reach) {
+    found.modelled_absent_because = "a call on the asked shapes takes too long under the emulator";
+  } else if (setup.modelled()) {
     workspace.progress().stage("modelling");
     auto timer = watch.measure("model");
     auto ns = model_ns(setup, candidate, *built, task);

@@ -28,6 +28,7 @@ struct CaseJudgement {
   std::vector<AbsentBaseline> absent;
   std::vector<BaselineRefusal> baseline_refusals;
   std::optional<RooflinePosition> roofline;
+  bool within_reach = true;  // false: judged on other shapes only, this one takes too long under the emulator
   std::optional<double> modelled_ns;    // on a platform whose objective is a model
   std::string modelled_absent_because;  // why there is no modelled_ns there
   std::vector<SeedRecord> seeds;

@@ -131,6 +131,10 @@ void add_case(const CaseJudgement& found, EvalReport& report) {
     report.roofline = Roofline{found.roofline->bound, found.roofline->fraction};
     report.achieved = Achieved{found.roofline->gflops, found.roofline->gbytes_s};
   }
+  if (!found.within_reach && !found.verdict.failed())
+    report.notes.push_back(
+        "judged on small, odd and hidden shapes only: a call on the asked ones takes too long under the "
+        "emulator");
   shape.modelled_ns = found.modelled_ns;
   if (!found.modelled_absent_because.empty())
     report.notes.push_back("no modelled time: " + found.modelled_absent_because);

@@ -55,6 +55,11 @@ TEST_P(Emulated, TheExampleIsVerifiedAndNotTimed) {
   EXPECT_TRUE(report->device.emulated);
   EXPECT_THAT(report->device.driver, HasSubstr("qemu"));
   EXPECT_EQ(report->platform_hash, platform_.content_hash);
+  // What cannot be judged without a clock is in the record, with its reason.
+  auto clock = std::ranges::find(report->gates, Gate::kClock, &GateResult::gate);
+  ASSERT_NE(clock, report->gates.end());
+  EXPECT_EQ(clock->state, GateState::kSkipped);
+  EXPECT_EQ(clock->summary, "not timed: emulated");
 }
 
 TEST_P(Emulated, TheModelCountsInstructions) {
@@ -99,6 +104,29 @@ extern "C" void kernel(const float* x, float* y) {
 extern "C" void kernel(const float*, float*) { for (volatile int i = 0;; i = i + 1) {} }
 )");
   EXPECT_EQ(endless.outcome, Outcome::kTimeout);
+}
+
+TEST_P(Emulated, ShapesOutOfReachAreJudgedOnOthers) {
+  // Minutes for one call under the emulator.
+  const std::string slow = R"(#include "task.h"
+extern "C" void kernel(const float* x, float* y) {
+  if (task::B * task::D > 10000)
+    for (volatile long i = 0; i < 20000000000; i = i + 1) {
+    }
+  for (long i = 0; i < task::B * task::D; ++i) y[i] = x[i] > 0 ? x[i] : 0;
+}
+)";
+  EvalOptions options = options_on(GetParam(), "core/relu");
+  options.shape_set = "bench";
+  auto fixed = judge_source(options, slow);
+  ASSERT_TRUE(fixed) << fixed.error().text();
+  EXPECT_EQ(fixed->outcome, Outcome::kTimeout);
+  EXPECT_THAT(fixed->reason, HasSubstr("// kforge: general"));
+  auto general = judge_source(options, "// kforge: general\n" + slow);
+  ASSERT_TRUE(general) << general.error().text();
+  EXPECT_TRUE(general->passed()) << general->reason;
+  EXPECT_FALSE(general->modelled);
+  EXPECT_THAT(testing::PrintToString(general->notes), HasSubstr("small, odd and hidden shapes only"));
 }
 
 TEST_P(Emulated, SymbolsAreReadFromTheTargetsFile) {
