@@ -1,13 +1,14 @@
 #include "opencl_device.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <dlfcn.h>
 
 #include <cstring>
 #include <map>
 #include <vector>
+
+#include "plan_of_design.h"
 
 #if __has_include(<CL/cl.h>)
 #define CL_TARGET_OPENCL_VERSION 120
@@ -48,15 +49,12 @@ class Device : public OpenClDevice {
       CL(clGetProgramBuildInfo)(built, device, CL_PROGRAM_BUILD_LOG, log.size() - 1, log.data(), nullptr);
       return fail("clBuildProgram: {}\n{}\n{}", error, log.c_str(), design.source);
     }
-    const auto plan = nlohmann::json::parse(design.plan);
+    KF_TRY(const LaunchPlan plan, plan_of_design(problem, design));
     std::map<std::string, cl_kernel> kernels;
-    for (const char* part : {"prepare", "run"})
-      for (const auto& step : plan.at(part)) {
-        const std::string name = step.at("kernel");
-        if (kernels.contains(name)) continue;
-        kernels[name] = CL(clCreateKernel)(built, name.c_str(), &error);
-        if (error != CL_SUCCESS) return fail("no kernel '{}': {}", name, error);
-      }
+    for (const std::string& name : plan.kernels()) {
+      kernels[name] = CL(clCreateKernel)(built, name.c_str(), &error);
+      if (error != CL_SUCCESS) return fail("no kernel '{}': {}", name, error);
+    }
     return AnyCall(
         [this, problem, plan, kernels](void** arguments) { run(problem, plan, kernels, arguments); });
   }
@@ -78,52 +76,43 @@ class Device : public OpenClDevice {
     return made;
   }
 
-  void run(const smith::Problem& problem, const nlohmann::json& plan,
+  void run(const smith::Problem& problem, const LaunchPlan& plan,
            const std::map<std::string, cl_kernel>& kernels, void** arguments) {
-    std::map<std::string, Buffer> buffers;
-    for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
-      const smith::Argument& argument = problem.arguments[i];
-      const std::size_t bytes =
-          static_cast<std::size_t>(element_count(argument.shape)) * size_of(argument.dtype);
-      const Buffer b = buffers[argument.c_name] = buffer(bytes, 0xff);
-      if (argument.role != smith::ArgumentRole::kOutput)
-        CL(clEnqueueWriteBuffer)(queue, b.memory, CL_TRUE, 0, bytes, arguments[i], 0, nullptr, nullptr);
-    }
-    // What nobody has written is NaN.
-    for (const auto& [name, info] : plan.at("buffers").items()) {
-      std::size_t bytes = size_of(*dtype_from_name(info.at("dtype").get<std::string>()));
-      for (const std::size_t extent : info.at("shape")) bytes *= extent;
-      buffers[name] = buffer(bytes, 0xff);
-    }
-    for (const char* part : {"prepare", "run"})
-      for (const auto& step : plan.at(part)) launch(step, kernels, buffers);
+    std::vector<Buffer> buffers;
+    for (const PlanMemory& memory : plan.memory)
+      buffers.push_back(buffer(memory.bytes, 0xff));  // what nobody has written is NaN
+    for (std::size_t i = 0; i < plan.tensors; ++i)
+      if (problem.arguments[i].role != smith::ArgumentRole::kOutput) CL(clEnqueueWriteBuffer)
+    (queue, buffers[i].memory, CL_TRUE, 0, buffers[i].bytes, arguments[i], 0, nullptr, nullptr);
+    // The smith's plans are launches.
+    for (const auto* steps : {&plan.prepare, &plan.run})
+      for (const PlanStep& step : *steps) launch(std::get<PlanLaunch>(step), kernels, buffers);
     ASSERT_EQ(CL(clFinish)(queue), CL_SUCCESS);
-    for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
-      const Buffer& b = buffers.at(problem.arguments[i].c_name);
-      CL(clEnqueueReadBuffer)(queue, b.memory, CL_TRUE, 0, b.bytes, arguments[i], 0, nullptr, nullptr);
-    }
-    for (const auto& [name, b] : buffers) {
+    for (std::size_t i = 0; i < plan.tensors; ++i) CL(clEnqueueReadBuffer)
+    (queue, buffers[i].memory, CL_TRUE, 0, buffers[i].bytes, arguments[i], 0, nullptr, nullptr);
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
       unsigned char canary[kCanary];
-      CL(clEnqueueReadBuffer)(queue, b.memory, CL_TRUE, b.bytes, kCanary, canary, 0, nullptr, nullptr);
-      for (const unsigned char c : canary) ASSERT_EQ(c, 0xa5) << "wrote behind '" << name << "'";
-      CL(clReleaseMemObject)(b.memory);
+      CL(clEnqueueReadBuffer)
+      (queue, buffers[i].memory, CL_TRUE, buffers[i].bytes, kCanary, canary, 0, nullptr, nullptr);
+      for (const unsigned char c : canary)
+        ASSERT_EQ(c, 0xa5) << "wrote behind '" << plan.memory[i].name << "'";
+      CL(clReleaseMemObject)(buffers[i].memory);
     }
   }
 
-  void launch(const nlohmann::json& step, const std::map<std::string, cl_kernel>& kernels,
-              const std::map<std::string, Buffer>& buffers) {
-    cl_kernel kernel = kernels.at(step.at("kernel"));
-    cl_uint at = 0;
-    for (const std::string name : step.at("args"))
-      ASSERT_EQ(CL(clSetKernelArg)(kernel, at++, sizeof(cl_mem), &buffers.at(name).memory), CL_SUCCESS)
-          << name;
-    std::size_t local[3] = {1, 1, 1}, global[3] = {1, 1, 1};
-    for (std::size_t i = 0; i < step.at("block").size(); ++i) local[i] = step.at("block")[i];
-    for (std::size_t i = 0; i < 3; ++i)
-      global[i] = local[i] * (i < step.at("grid").size() ? step.at("grid")[i].get<std::size_t>() : 1);
+  void launch(const PlanLaunch& step, const std::map<std::string, cl_kernel>& kernels,
+              const std::vector<Buffer>& buffers) {
+    cl_kernel kernel = kernels.at(step.kernel);
+    for (cl_uint i = 0; i < step.arguments.size(); ++i)
+      ASSERT_EQ(CL(clSetKernelArg)(kernel, i, sizeof(cl_mem),
+                                   &buffers[std::get<PlanUse>(step.arguments[i]).memory].memory),
+                CL_SUCCESS)
+          << step.kernel << " argument " << i;
+    std::size_t local[3], global[3];
+    for (std::size_t i = 0; i < 3; ++i) local[i] = step.block[i], global[i] = local[i] * step.grid[i];
     ASSERT_EQ(CL(clEnqueueNDRangeKernel)(queue, kernel, 3, nullptr, global, local, 0, nullptr, nullptr),
               CL_SUCCESS)
-        << step.dump();
+        << step.kernel;
   }
 };
 

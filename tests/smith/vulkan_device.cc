@@ -1,7 +1,6 @@
 #include "vulkan_device.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <dlfcn.h>
 
@@ -12,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/subprocess.h"
+#include "plan_of_design.h"
 
 #if __has_include(<vulkan/vulkan.h>)
 #define VK_NO_PROTOTYPES
@@ -56,18 +56,18 @@ class Device : public VulkanDevice {
                           const std::string& folder) override {
     const std::string source = folder + "/kernel.comp", binary = folder + "/kernel.spv";
     std::ofstream(source) << design.source;
-    const auto plan = nlohmann::json::parse(design.plan);
+    KF_TRY(const LaunchPlan plan, plan_of_design(problem, design));
     std::map<std::string, Kernel> kernels;
-    for (const char* part : {"prepare", "run"})
-      for (const auto& step : plan.at(part)) {
-        const std::string name = step.at("kernel");
-        if (kernels.contains(name)) continue;
+    for (const auto* steps : {&plan.prepare, &plan.run})
+      for (const PlanStep& step : *steps) {
+        const auto& launch = std::get<PlanLaunch>(step);  // the smith's plans are launches
+        if (kernels.contains(launch.kernel)) continue;
         const auto built = run_command(Command{{"glslangValidator", "-V", "--target-env", "vulkan1.1",
-                                                "-DKERNEL_" + name, "-o", binary, source}});
+                                                "-DKERNEL_" + launch.kernel, "-o", binary, source}});
         if (!built || !built->ok())
           return fail("glslangValidator: {}", built ? built->out : built.error().message);
         KF_TRY(const std::string code, read_file(binary));
-        KF_TRY(kernels[name], kernel(code, step.at("args").size()));
+        KF_TRY(kernels[launch.kernel], kernel(code, launch.arguments.size()));
       }
     return AnyCall(
         [this, problem, plan, kernels](void** arguments) { run(problem, plan, kernels, arguments); });
@@ -174,38 +174,33 @@ class Device : public VulkanDevice {
     return made;
   }
 
-  void run(const smith::Problem& problem, const nlohmann::json& plan,
+  void run(const smith::Problem& problem, const LaunchPlan& plan,
            const std::map<std::string, Kernel>& kernels, void** arguments) {
-    std::map<std::string, Buffer> buffers;
-    for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
-      const smith::Argument& argument = problem.arguments[i];
-      const Buffer b = buffers[argument.c_name] =
-          buffer(static_cast<std::size_t>(element_count(argument.shape)) * size_of(argument.dtype));
-      if (argument.role != smith::ArgumentRole::kOutput) std::memcpy(b.mapped, arguments[i], b.bytes);
-    }
-    for (const auto& [name, info] : plan.at("buffers").items()) {
-      std::size_t bytes = size_of(*dtype_from_name(info.at("dtype").get<std::string>()));
-      for (const std::size_t extent : info.at("shape")) bytes *= extent;
-      buffers[name] = buffer(bytes);
-    }
-    for (const char* part : {"prepare", "run"})
-      for (const auto& step : plan.at(part)) launch(step, kernels.at(step.at("kernel")), buffers);
-    for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
-      const Buffer& b = buffers.at(problem.arguments[i].c_name);
-      std::memcpy(arguments[i], b.mapped, b.bytes);
-    }
-    for (const auto& [name, b] : buffers) {
+    std::vector<Buffer> buffers;
+    for (const PlanMemory& memory : plan.memory) buffers.push_back(buffer(memory.bytes));
+    for (std::size_t i = 0; i < plan.tensors; ++i)
+      if (problem.arguments[i].role != smith::ArgumentRole::kOutput)
+        std::memcpy(buffers[i].mapped, arguments[i], buffers[i].bytes);
+    for (const auto* steps : {&plan.prepare, &plan.run})
+      for (const PlanStep& step : *steps) {
+        const auto& one = std::get<PlanLaunch>(step);
+        launch(one, kernels.at(one.kernel), buffers);
+      }
+    for (std::size_t i = 0; i < plan.tensors; ++i)
+      std::memcpy(arguments[i], buffers[i].mapped, buffers[i].bytes);
+    for (std::size_t at = 0; at < buffers.size(); ++at) {
+      const Buffer& b = buffers[at];
       for (std::size_t i = 0; i < kCanary; ++i)
-        EXPECT_EQ(static_cast<unsigned char>(b.mapped[b.bytes + i]), 0xa5) << "wrote behind '" << name << "'";
+        EXPECT_EQ(static_cast<unsigned char>(b.mapped[b.bytes + i]), 0xa5)
+            << "wrote behind '" << plan.memory[at].name << "'";
       VK(vkDestroyBuffer)(device, b.buffer, nullptr);
       VK(vkFreeMemory)(device, b.memory, nullptr);
     }
   }
 
   // One launch at a time, waited for: the plan's order is the order of effects.
-  void launch(const nlohmann::json& step, const Kernel& kernel,
-              const std::map<std::string, Buffer>& buffers) {
-    const auto count = static_cast<std::uint32_t>(step.at("args").size());
+  void launch(const PlanLaunch& step, const Kernel& kernel, const std::vector<Buffer>& buffers) {
+    const auto count = static_cast<std::uint32_t>(step.arguments.size());
     VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, count};
     VkDescriptorPoolCreateInfo pools{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, nullptr, 0, 1, 1, &size};
     VkDescriptorPool sets = nullptr;
@@ -215,7 +210,7 @@ class Device : public VulkanDevice {
     VkDescriptorSet set = nullptr;
     ASSERT_EQ(VK(vkAllocateDescriptorSets)(device, &wanted, &set), VK_SUCCESS);
     for (std::uint32_t i = 0; i < count; ++i) {
-      const Buffer& b = buffers.at(step.at("args")[i]);
+      const Buffer& b = buffers[std::get<PlanUse>(step.arguments[i]).memory];
       const VkDescriptorBufferInfo info{b.buffer, 0, VK_WHOLE_SIZE};
       VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
       write.dstSet = set, write.dstBinding = i, write.descriptorCount = 1;
@@ -231,9 +226,7 @@ class Device : public VulkanDevice {
     VK(vkCmdBindPipeline)(commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline);
     VK(vkCmdBindDescriptorSets)
     (commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.layout, 0, 1, &set, 0, nullptr);
-    std::uint32_t grid[3] = {1, 1, 1};
-    for (std::size_t i = 0; i < step.at("grid").size(); ++i) grid[i] = step.at("grid")[i];
-    VK(vkCmdDispatch)(commands, grid[0], grid[1], grid[2]);
+    VK(vkCmdDispatch)(commands, step.grid[0], step.grid[1], step.grid[2]);
     VK(vkEndCommandBuffer)(commands);
     VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO};
     submit.commandBufferCount = 1;
