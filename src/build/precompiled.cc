@@ -65,7 +65,7 @@ PrecompiledHeader precompiled_header(const Platform& platform, const BuildChoice
 
   const std::vector<std::string> flags = relevant(choices.flags);
   Hasher hasher;
-  hasher.add("pch 1").add(choices.compiler_identity).add(choices.compiler.name).add(header.text);
+  hasher.add("pch 2").add(choices.compiler_identity).add(choices.compiler.name).add(header.text);
   for (const auto* list : {&platform.build.argv, &choices.compiler.flags, &choices.march.flags, &flags})
     for (const std::string& word : *list) hasher.add(word);
   std::string key = hasher.hex();

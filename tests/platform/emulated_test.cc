@@ -2,6 +2,7 @@
 // figure of the model in its place.
 #include <gmock/gmock.h>
 
+#include "generate/smith_generator.h"
 #include "platform/platform_case.h"
 
 namespace kforge {
@@ -104,6 +105,21 @@ extern "C" void kernel(const float* x, float* y) {
 extern "C" void kernel(const float*, float*) { for (volatile int i = 0;; i = i + 1) {} }
 )");
   EXPECT_EQ(endless.outcome, Outcome::kTimeout);
+}
+
+TEST_P(Emulated, TheSmithWritesForItByCompilerVectors) {
+  Machine machine = describe_machine().value();
+  machine.features = {platform_.run.features.begin(), platform_.run.features.end()};
+  for (const char* name : {"core/softmax", "core/matmul", "core/layer_norm", "core/conv2d_3x3"}) {
+    const Task task = load_task(name).value();
+    const BoundTask bound = bind_task(task, "small").value();
+    auto design = smith::first_design(problem_of(bound, machine, machine.threads(), "fp32"));
+    ASSERT_TRUE(design) << design.error().text();
+    auto report = judge_source(options_on(GetParam(), name), design->source);
+    ASSERT_TRUE(report) << report.error().text();
+    EXPECT_TRUE(report->passed()) << name << ": " << report->reason;
+    EXPECT_TRUE(report->modelled) << name;
+  }
 }
 
 TEST_P(Emulated, ShapesOutOfReachAreJudgedOnOthers) {

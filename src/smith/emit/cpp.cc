@@ -147,7 +147,11 @@ std::string emit_cpp(const CppProgram& program) {
   if (program.arithmetic != "fp32") text += fmt::format("// kforge: arithmetic {}\n", program.arithmetic);
   if (program.algebraic) text += "// kforge: algebraic\n";
   text +=
-      "#include <immintrin.h>\n#include <omp.h>\n#include <sys/mman.h>\n\n#include <algorithm>\n#include "
+      "#if defined(__x86_64__)\n#include <immintrin.h>\n#endif\n#if defined(_OPENMP)\n#include "
+      "<omp.h>\n#else\n"
+      "inline int omp_get_max_threads() { return 1; }\ninline int omp_get_thread_num() { return 0; "
+      "}\n#endif\n"
+      "#include <sys/mman.h>\n\n#include <algorithm>\n#include "
       "<cmath>\n#include "
       "<cstdint>\n#include <cstdlib>\n#include <cstring>\n#include <utility>\n\n#include "
       "\"task.h\"\n\nnamespace {\n";
