@@ -28,6 +28,7 @@ Result<void> confirm(ForgeState& s) {
     s.view().stage("confirming");
     JudgeRequest request;
     request.fresh_inputs = true;
+    request.baseline_threads_anew = true;
     request.seconds = s.stopped() ? kHurriedConfirmSeconds : kConfirmSeconds;
     request.rounds = s.options.timing_rounds;
     KF_TRY(fs::path folder, run_folder(s.options.out, s.workspace->setup().task, s.record.id));

@@ -21,8 +21,9 @@ struct JudgeRequest {
   // Check inputs from a seed drawn now: wherever the verdict is final. A search asks again and again, and its
   // programs share what the oracle found.
   bool fresh_inputs = false;
-  int rounds = 0;         // exactly this many; 0: until the interval is narrow
-  double seconds = 4;     // time for rounds, after the least number of them
+  bool baseline_threads_anew = false;  // do not go by what an earlier judging found quicker
+  int rounds = 0;                      // exactly this many; 0: until the interval is narrow
+  double seconds = 4;                  // time for rounds, after the least number of them
   double hopeless = 0.2;  // stop early once surely slower than this times the quickest other program
 };
 

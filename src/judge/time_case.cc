@@ -18,6 +18,8 @@ std::vector<Opponent> chosen(const Workspace& workspace, std::size_t index, cons
   for (const Opponent& opponent : baselines.present)
     if (!request.fastest_baseline_only || fastest.empty() || opponent.name == fastest)
       opponents.push_back(opponent), opponents.back().spec.stop = workspace.stop();
+  if (request.baseline_threads_anew)
+    for (Opponent& opponent : opponents) opponent.threads = 0;
   return opponents;
 }
 

@@ -159,17 +159,26 @@ void TimedJudge::summarise() {
   }
   findings_.computing_threads = static_cast<int>(median(computing));
   if (wall > 0) findings_.thread_use = cpu / (wall * context_.threads);
+  std::map<const Opponent*, OpponentTimes> found;
+  std::map<const Opponent*, Failure> failed;
   for (std::size_t i = 1; i < timed_.size(); ++i) {
-    const auto& [opponent, what, better_threads] = present_[i - 1];
+    const PresentOpponent& present = present_[i - 1];
+    const Opponent& opponent = *present.opponent;
     if (timed_[i].failure) {
-      findings_.absent.push_back({opponent->name, reason_text(*timed_[i].failure)});
+      failed.emplace(&opponent, *timed_[i].failure);
       continue;
     }
     auto theirs = pick(timed_[i].samples, kept);
-    findings_.opponents.push_back({opponent->name, what, median_interval(theirs),
-                                   paired_ratio(theirs, findings_.samples), theirs, opponent->baseline,
-                                   better_threads});
+    OpponentTimes times{
+        opponent.name, present.what,      median_interval(theirs), paired_ratio(theirs, findings_.samples),
+        theirs,        opponent.baseline, present.better_threads};
+    // Of two thread counts the quicker.
+    auto [other, first] = found.try_emplace(&opponent, times);
+    if (!first && times.ns.value < other->second.ns.value) other->second = std::move(times);
   }
+  for (auto& [opponent, times] : found) findings_.opponents.push_back(std::move(times));
+  for (const auto& [opponent, failure] : failed)
+    if (!found.contains(opponent)) findings_.absent.push_back({opponent->name, reason_text(failure)});
   std::ranges::sort(findings_.opponents, {}, [](const OpponentTimes& r) { return r.ns.value; });
   findings_.usage = owned_[0]->usage();
 }

@@ -182,17 +182,23 @@ Result<void> TimedJudge::check_opponents() {
     }
     // Failing with one thread alone does not make it absent.
     CheckedOpponent& one = alone[&opponent];
-    bool tried = one.process != nullptr, take_one = false;
+    const bool tried = one.process != nullptr;
+    bool take_one = false;
     if (tried) {
       KF_TRY(take_one, quicker_alone(one, first));
     }
-    int threads = take_one ? 1 : first_threads(opponent);
-    bool clear = tried && std::max(one.call_ns, first.call_ns) >
-                              kClearlyQuicker * std::min(one.call_ns, first.call_ns);
-    owned_.push_back(std::move(take_one ? one.process : first.process));
-    present_.push_back({&opponent,
-                        fmt::format("{}, {} thread{}", opponent.what, threads, threads == 1 ? "" : "s"),
-                        clear ? threads : opponent.threads});
+    const bool clear = tried && std::max(one.call_ns, first.call_ns) >
+                                    kClearlyQuicker * std::min(one.call_ns, first.call_ns);
+    const auto add = [&](CheckedOpponent& checked_opponent, int threads) {
+      owned_.push_back(std::move(checked_opponent.process));
+      present_.push_back({&opponent,
+                          fmt::format("{}, {} thread{}", opponent.what, threads, threads == 1 ? "" : "s"),
+                          clear ? threads : opponent.threads});
+    };
+    // Where the few calls so far do not decide, the rounds do.
+    const bool undecided = tried && !clear;
+    if (undecided || !take_one) add(first, first_threads(opponent));
+    if (undecided || take_one) add(one, 1);
   }
   return {};
 }
