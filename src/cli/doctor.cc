@@ -120,15 +120,21 @@ void add_python(std::vector<Finding>& findings) {
 }
 
 void add_platforms(std::vector<Finding>& findings) {
-  auto platforms = load_all_platforms();
+  auto platforms = list_platforms();
   if (!platforms) {
     findings.push_back({"platforms", false, true, platforms.error().message, "what kernels are written for",
                         platforms.error().remedy});
     return;
   }
-  for (const Platform& platform : *platforms) {
+  for (const ListedPlatform& listed : *platforms) {
+    if (!listed.platform) {
+      findings.push_back({"platform " + listed.name, false, false, listed.platform.error().message,
+                          "a folder of yours", listed.platform.error().remedy});
+      continue;
+    }
+    const Platform& platform = *listed.platform;
     Readiness ready = probe_platform(platform);
-    findings.push_back({"platform " + platform.name, ready.ready, platform.name == "cpu", ready.reason,
+    findings.push_back({"platform " + platform.name, ready.usable(), platform.name == "cpu", ready.reason,
                         platform.description, ready.remedy});
     for (const Profiler& profiler : platform.profilers) {
       if (profiler.argv.empty() || profiler.argv[0].starts_with("${") || profiler.argv[0] == "/bin/sh")
