@@ -391,6 +391,7 @@ Step<CallTime> ProgramProcess::prepare(milliseconds limit) {
 }
 
 Step<CallTime> ProgramProcess::call(const std::vector<std::uint32_t>& slots, milliseconds limit) {
+  state_->outputs.let_go();
   CallTime time;
   KforgeMessage message{KFORGE_CALL, static_cast<std::uint32_t>(slots.size() * sizeof slots[0]), 0, 0};
   KF_STEP([[maybe_unused]] Received done, state_->exchange(message, slots.data(), {}, limit, &time));

@@ -115,6 +115,11 @@ std::span<std::byte> TensorMemory::tensor(std::size_t argument, std::uint32_t sl
   return map_.bytes().subspan(r.offset + slot * r.stride + r.data_offset, r.data_bytes);
 }
 
+void TensorMemory::let_go() const {
+  constexpr std::size_t kLarge = 4 << 20;  // less is not worth the page faults
+  if (map_.size() >= kLarge) (void)::madvise(map_.data(), map_.size(), MADV_DONTNEED);
+}
+
 void TensorMemory::set_canaries(std::size_t argument, std::uint32_t slot) const {
   const KforgeArgumentRow& r = row(argument);
   std::byte* pages = map_.data() + r.offset + slot * r.stride;

@@ -41,6 +41,9 @@ class TensorMemory {
   // Distance in bytes from the tensor to the first touched canary: negative before it, positive after its
   // end.
   std::optional<std::int64_t> broken_canary(std::size_t argument, std::uint32_t slot) const;
+  // Takes the pages out of this process's view; the values stay where they are, and come back when looked at.
+  // With several programs and slots it would otherwise hold many times the tensors.
+  void let_go() const;
 
  private:
   const KforgeArgumentRow& row(std::size_t argument) const;

@@ -9,8 +9,10 @@ namespace {
 
 Result<FileLock> lock_home(const fs::path& home, bool shared, std::string_view in_the_way) {
   std::error_code ignored;
-  fs::create_directories(home / "locks", ignored);
-  KF_TRY(auto lock, FileLock::take(home / "locks" / "in-use", shared));
+  const fs::path file = home / "locks" / "in-use";
+  fs::create_directories(file.parent_path(), ignored);
+  if (fs::is_directory(file, ignored)) fs::remove(file, ignored);  // what is in a cache may be anything
+  KF_TRY(auto lock, FileLock::take(file, shared));
   if (lock) return std::move(*lock);
   return fail_with_remedy("wait for it to end, and run the command again", std::string(in_the_way));
 }
