@@ -33,7 +33,8 @@ std::string dims_text(const ShapeCase& shape) {
 
 }  // namespace
 
-Result<Generality> judge_generality(Workspace& workspace, const Candidate& candidate, Stopwatch& watch) {
+Result<Generality> judge_generality(Workspace& workspace, const Candidate& candidate, bool long_shapes,
+                                    Stopwatch& watch) {
   const JudgeSetup& setup = workspace.setup();
   Generality found;
   std::uint64_t seed = random_seed();
@@ -46,6 +47,7 @@ Result<Generality> judge_generality(Workspace& workspace, const Candidate& candi
     judged += fmt::format("{}, ", set);
   }
   KF_TRY(std::vector<BoundTask> hidden, bind_hidden_shapes(setup.task, seed));
+  if (!long_shapes) hidden.resize(1);  // the first lies between small and odd
   judged += fmt::format("{} hidden", hidden.size());
   std::ranges::move(hidden, std::back_inserter(shapes));
   for (const BoundTask& task : shapes) {

@@ -15,7 +15,9 @@ struct Generality {
   std::vector<SeedRecord> seeds;
 };
 
-// `watch` counts builds and the oracle. REQUIRES: candidate.claims_general().
-Result<Generality> judge_generality(Workspace& workspace, const Candidate& candidate, Stopwatch& watch);
+// `long_shapes`: hidden ones that are longer than the timed ones too; not under an emulator that does not
+// reach them. `watch` counts builds and the oracle. REQUIRES: candidate.claims_general().
+Result<Generality> judge_generality(Workspace& workspace, const Candidate& candidate, bool long_shapes,
+                                    Stopwatch& watch);
 
 }  // namespace kforge

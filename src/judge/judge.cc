@@ -70,7 +70,7 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
 
   // Generality.
   if (candidate.claims_general()) {
-    KF_TRY(Generality generality, judge_generality(workspace, candidate, watch));
+    KF_TRY(Generality generality, judge_generality(workspace, candidate, found.within_reach, watch));
     verdict.add(generality.finding);
     found.seeds.insert(found.seeds.end(), generality.seeds.begin(), generality.seeds.end());
   }
