@@ -128,6 +128,7 @@ TEST_F(ForgeRun, FiveTasksGetFasterByTheChain) {
     ModelServer server;
     server.script("generator", {wrong_values(task), right(task, task.slow), right(task, 1)});
     ForgeOptions o = options(task, 3);
+    o.out = folder_.path() / "out" / task.name;
     o.generators = {server.anthropic("generator")};
     o.session.baselines = {"onednn"};
     ::setenv("ANTHROPIC_API_KEY", "sk-e2e-secret-0123456789", 1);
@@ -186,6 +187,7 @@ TEST_F(ForgeRun, BeamTreeAndEvolveFindTheFastest) {
       return right(task, n < 3 ? task.slow : 1);
     });
     ForgeOptions o = options(task, 6);
+    o.out = folder_.path() / "out" / strategy;
     o.strategy = strategy;
     o.width = 2;
     o.generators = {server.openai("generator")};
@@ -396,6 +398,7 @@ TEST_F(ForgeRun, EachBlockIsSwitchedOffByItself) {
     server.script("generator", {right(task, task.slow), right(task, 1)});
     ForgeOptions o = options(task, 2);
     o.generators = {server.openai("generator")};
+    o.out = folder_.path() / "out" / off;
     o.without = {off};
     auto report = run(o);
     ASSERT_TRUE(report) << report.error().text();
