@@ -58,7 +58,7 @@ TEST(Platforms, CpuIsReady) {
   json list = json_of({"platforms", "--json"});
   bool found = false;
   for (const json& platform : list["platforms"])
-    if (platform["name"] == "cpu") found = platform["ready"] == true;
+    if (platform["name"] == "cpu") found = platform["state"] == "ready";
   EXPECT_TRUE(found) << list;
 }
 
