@@ -22,15 +22,17 @@ bool may_vary(const BoundArgument& argument) {
          size_of(argument.dtype) == 1;
 }
 
-// Whether this argument is among those that change: each with even chances, and a drawn one surely.
-bool is_chosen(const BoundTask& task, std::size_t argument, std::uint64_t seed) {
+// Whether this argument is among those that change: each with even chances, and a drawn one surely. Where
+// only an unchanged answer is looked at it is that one alone: the others would change the answer, too.
+bool is_chosen(const BoundTask& task, std::size_t argument, const Variation& variation) {
   const Role role = task.arguments[argument].role;
-  RandomBits random(seed, 0x63686f696365ULL);
+  RandomBits random(variation.seed, 0x63686f696365ULL);
   std::vector<std::size_t> all;
   for (std::size_t a = 0; a < task.arguments.size(); ++a)
     if (task.arguments[a].role == role && may_vary(task.arguments[a])) all.push_back(a);
   if (all.empty()) return false;
   std::size_t surely = all[random.next() % all.size()];
+  if (variation.far) return argument == surely;
   for (std::size_t a : all) {
     bool chosen = random.next() % 2 == 0;
     if (a == argument) return chosen || a == surely;
@@ -189,7 +191,7 @@ void vary_argument(const BoundTask& task, std::size_t argument, const Variation&
                    std::span<std::byte> data) {
   const BoundArgument& varied = task.arguments[argument];
   if (variation.part == VariedPart::kNothing || !may_vary(varied)) return;
-  if (variation.part < VariedPart::kAll && !is_chosen(task, argument, variation.seed)) return;
+  if (variation.part < VariedPart::kAll && !is_chosen(task, argument, variation)) return;
   RandomBits random(variation.seed, argument + 1);
   if (variation.part >= VariedPart::kSpecial) {
     if (varied.role == Role::kInput && varied.dtype == DType::kFloat32)

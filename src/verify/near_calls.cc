@@ -13,7 +13,7 @@ constexpr double kFewNearSeconds = 0.08;  // as kNearSeconds, for the inputs of 
 constexpr std::size_t kFewNear = 2;
 // Further calls before the first judged one that differ from it in a single element, where they are short: a
 // region that a program does not look at is hit by one of them.
-constexpr std::size_t kSingles = 24;
+constexpr std::size_t kSingles = 160;
 
 // A program that said it was done and had not begun: what it does next may take for ever.
 std::optional<Failure> nothing_written(const BoundTask& task, const TensorMemory& outputs,
@@ -110,13 +110,16 @@ Result<std::optional<Failure>> NearCalls::after(const InputChoice& choice) {
   bool all = choice.kind == InputKind::kOwn;
   double each = verdict_.check_call_ns / 1e9 + static_cast<double>(MemoryLayout::bytes_per_slot(task_)) / 1e9;
   auto affordable = static_cast<std::size_t>((all ? kNearSeconds : kFewNearSeconds) / each);
-  const std::size_t of_each = std::min<std::size_t>(std::max<std::size_t>(affordable / 2, 1), all ? 6 : 1);
+  // Every part several times where that is quick: of several arguments one changes at a time.
+  std::vector<VariedPart> parts(std::begin(kNearParts), std::end(kNearParts));
+  std::ranges::shuffle(parts, random_);
+  const std::size_t of_each =
+      std::min(std::max<std::size_t>(affordable / 2, 1), all ? 3 * parts.size() : std::size_t{1});
   const bool params_too = !process_.usage().has_prepare && has_params(task_);
   const auto answer = snapshot(task_, process_.outputs(), judged_);
   for (std::size_t i = 0; i < of_each * (params_too ? 2 : 1); ++i) {
     InputChoice inputs = choice, params = choice;
-    (i < of_each ? inputs : params).variation = {kNearParts[random_() % std::size(kNearParts)], random_(),
-                                                 true};
+    (i < of_each ? inputs : params).variation = {parts[i % parts.size()], random_(), true};
     if (i >= of_each) fill_params(task_, memory_, params);
     fill_inputs(task_, memory_, inputs, other());
     reset_outputs(task_, process_.outputs(), inputs, other());
