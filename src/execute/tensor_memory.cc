@@ -1,6 +1,7 @@
 #include "execute/tensor_memory.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 

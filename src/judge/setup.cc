@@ -7,8 +7,6 @@
 namespace kforge {
 namespace {
 
-namespace fs = std::filesystem;
-
 Result<PrecisionPolicy> policy_of(const JudgeOptions& options) {
   auto policy = policy_from_name(options.precision);
   if (policy) return *policy;
