@@ -2,12 +2,15 @@
 // 10 % apart, the way a search does: a race, and for the winner a second one in fresh processes. Quiet, and
 // beside busy processes.
 //
-//   bench_false_gain [RACES] [BUSY...]      races of each kind (40), numbers of busy processes (0 2 4 8)
+//   bench_false_gain [KIND...] [RACES] [BUSY...]
+//       words of the kinds wanted (all), races of each (40), numbers of busy processes (0 2 4 8)
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 
@@ -117,7 +120,7 @@ Result<Tally> race(const Kind& kind, int races) {
   return tally;
 }
 
-Result<int> run(int races, const std::vector<int>& busy) {
+Result<int> run(const std::vector<std::string>& wanted, int races, const std::vector<int>& busy) {
   use_bench_home();
   constexpr long kSteps = 500'000;  // about a millisecond
   const std::string same = chain_kernel(kSteps);
@@ -132,6 +135,8 @@ Result<int> run(int races, const std::vector<int>& busy) {
   for (const int count : busy) {
     const BusyProcesses beside(count);
     for (const Kind& kind : kinds) {
+      const auto named = [&](const std::string& word) { return kind.name.find(word) != std::string::npos; };
+      if (!wanted.empty() && std::ranges::none_of(wanted, named)) continue;
       KF_TRY(Tally tally, race(kind, races));
       const double share = 100.0 / tally.races;
       std::printf("%-24s %5d %6d %10.1f %% %10.1f %% %9.3fx %8.1f %%\n", kind.name.c_str(), count,
@@ -150,11 +155,16 @@ Result<int> run(int races, const std::vector<int>& busy) {
 
 int main(int argc, char** argv) {
   std::vector<int> numbers;
-  for (int i = 1; i < argc; ++i) numbers.push_back(std::atoi(argv[i]));
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    const bool number = std::isdigit(static_cast<unsigned char>(argv[i][0])) != 0;
+    if (number) numbers.push_back(std::atoi(argv[i]));
+    if (!number) words.emplace_back(argv[i]);
+  }
   const int races = numbers.empty() ? 40 : numbers[0];
   std::vector<int> busy(numbers.size() > 1 ? numbers.begin() + 1 : numbers.end(), numbers.end());
   if (busy.empty()) busy = {0, 2, 4, 8};
-  auto done = kforge::bench::run(races, busy);
+  auto done = kforge::bench::run(words, races, busy);
   if (!done) std::fprintf(stderr, "%s\n", done.error().text().c_str());
   return done ? 0 : 1;
 }

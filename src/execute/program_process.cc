@@ -143,7 +143,7 @@ struct ProgramProcess::State {
   std::vector<std::string> argument_names;
   std::stop_token stop;
   Fd socket;
-  TensorMemory outputs;
+  std::shared_ptr<const TensorMemory> outputs;
   std::unique_ptr<SandboxedProcess> process;
   Usage usage;
 
@@ -314,7 +314,7 @@ Step<Received> ProgramProcess::State::exchange(KforgeMessage message, const void
 ProgramProcess::ProgramProcess(std::unique_ptr<State> state) : state_(std::move(state)) {}
 ProgramProcess::~ProgramProcess() = default;
 const std::string& ProgramProcess::name() const { return state_->name; }
-const TensorMemory& ProgramProcess::outputs() const { return state_->outputs; }
+const TensorMemory& ProgramProcess::outputs() const { return *state_->outputs; }
 const Usage& ProgramProcess::usage() const { return state_->usage; }
 
 Step<bool> ProgramProcess::State::launch(const ProgramSpec& spec, milliseconds load_limit) {
@@ -359,7 +359,11 @@ Step<std::unique_ptr<ProgramProcess>> ProgramProcess::start(const ProgramSpec& s
   state->stop = spec.stop;
   for (const BoundArgument& argument : task.arguments) state->argument_names.push_back(argument.c_name);
 
-  KF_TRY(state->outputs, TensorMemory::create(inputs.layout, KFORGE_ARENA_OUTPUTS, false));
+  state->outputs = inputs.outputs;
+  if (!state->outputs) {
+    KF_TRY(TensorMemory own, TensorMemory::create(inputs.layout, KFORGE_ARENA_OUTPUTS, false));
+    state->outputs = std::make_shared<const TensorMemory>(std::move(own));
+  }
   if (!waited) {
     KF_STEP([[maybe_unused]] bool ready, state->launch(spec, load_limit));
   }
@@ -369,7 +373,7 @@ Step<std::unique_ptr<ProgramProcess>> ProgramProcess::start(const ProgramSpec& s
   std::uint32_t counts[2] = {static_cast<std::uint32_t>(inputs.layout.rows.size()), inputs.layout.slots};
   std::memcpy(table.data(), counts, sizeof counts);
   std::memcpy(table.data() + sizeof counts, inputs.layout.rows.data(), table.size() - sizeof counts);
-  int fds[3] = {inputs.params.fd(), inputs.inputs.fd(), state->outputs.fd()};
+  int fds[3] = {inputs.params.fd(), inputs.inputs.fd(), state->outputs->fd()};
   KforgeMessage setup{KFORGE_SETUP, static_cast<std::uint32_t>(table.size()), 0, 0};
   KF_STEP([[maybe_unused]] Received mapped, state->exchange(setup, table.data(), fds, load_limit, nullptr));
   KF_STEP(Received loaded, state->exchange({KFORGE_LOAD, 0, 0, 0}, nullptr, {}, load_limit, nullptr));
@@ -391,7 +395,7 @@ Step<CallTime> ProgramProcess::prepare(milliseconds limit) {
 }
 
 Step<CallTime> ProgramProcess::call(const std::vector<std::uint32_t>& slots, milliseconds limit) {
-  state_->outputs.let_go();
+  state_->outputs->let_go();
   CallTime time;
   KforgeMessage message{KFORGE_CALL, static_cast<std::uint32_t>(slots.size() * sizeof slots[0]), 0, 0};
   KF_STEP([[maybe_unused]] Received done, state_->exchange(message, slots.data(), {}, limit, &time));

@@ -63,7 +63,7 @@ class ProgramProcess {
   ~ProgramProcess();
 
   const std::string& name() const;
-  // Its outputs and inouts; nobody else's.
+  // Its outputs and inouts: nobody else's, or those of all programs that take turns (InputMemory::outputs).
   const TensorMemory& outputs() const;
 
   // prepare() on the params now in memory (and release() of the state before it).

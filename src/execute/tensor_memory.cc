@@ -148,6 +148,13 @@ Result<InputMemory> InputMemory::create(const BoundTask& task, std::uint32_t slo
   return memory;
 }
 
+Result<InputMemory> InputMemory::create_for_turns(const BoundTask& task, std::uint32_t slots) {
+  KF_TRY(InputMemory memory, create(task, slots));
+  KF_TRY(TensorMemory outputs, TensorMemory::create(memory.layout, KFORGE_ARENA_OUTPUTS, false));
+  memory.outputs = std::make_shared<const TensorMemory>(std::move(outputs));
+  return memory;
+}
+
 void poison(DType dtype, std::uint64_t seed, std::span<std::byte> destination) {
   std::uint64_t word = poison_word(dtype, seed);
   std::byte* at = destination.data();

@@ -1,9 +1,10 @@
 // The shared memory through which tensors travel: params and inputs sealed against programs and shared by
-// all of them, outputs and inouts writable and private to one program. Every instance of a tensor lies
-// between canaries and guard pages (the layout is described in runner/protocol.h).
+// all of them, outputs and inouts writable, and private to one program or to those that take turns. Every
+// instance of a tensor lies between canaries and guard pages (the layout is described in runner/protocol.h).
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,8 +61,14 @@ class TensorMemory {
 struct InputMemory {
   MemoryLayout layout;
   TensorMemory params, inputs;
+  // Of programs that are timed in turns; null: each has outputs of its own. Where memory lies in the machine
+  // makes the same code several percent slower or faster for as long as its process lives.
+  std::shared_ptr<const TensorMemory> outputs = nullptr;
 
   static Result<InputMemory> create(const BoundTask& task, std::uint32_t slots);
+  // With `outputs`. Every slot is reset before every batch: two programs that know of each other could pass
+  // answers on in it.
+  static Result<InputMemory> create_for_turns(const BoundTask& task, std::uint32_t slots);
 };
 
 // What an output holds before a call: for floats a NaN with a payload no arithmetic makes, else a bit pattern

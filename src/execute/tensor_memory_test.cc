@@ -46,6 +46,15 @@ TEST(TensorMemory, SealedInputsCannotBeMadeWritableAgain) {
   memory->inputs.tensor(0, 1)[0] = std::byte{7};
 }
 
+TEST(TensorMemory, ProgramsThatTakeTurnsHaveOneMemoryForOutputs) {
+  BoundTask task = two_tensors(100);
+  EXPECT_EQ(InputMemory::create(task, 2)->outputs, nullptr);
+  auto memory = InputMemory::create_for_turns(task, 2);
+  ASSERT_TRUE(memory) << memory.error().message;
+  ASSERT_TRUE(memory->outputs);
+  EXPECT_EQ(memory->outputs->tensor(2, 1).size(), 400u);
+}
+
 TEST(TensorMemory, OutputsCannotBeShrunk) {
   BoundTask task = two_tensors(100);
   auto outputs = TensorMemory::create(MemoryLayout::of(task, 1), KFORGE_ARENA_OUTPUTS, false);

@@ -61,7 +61,8 @@ Race::~Race() = default;
 
 Result<void> Race::open(double call_ns) {
   TimingOptions timing = timing_options(workspace_.setup(), *context_);
-  KF_TRY(memory_, InputMemory::create(task_, slots_for(task_, std::max(call_ns, 1e3) / 4, timing.batch_ns)));
+  KF_TRY(memory_,
+         InputMemory::create_for_turns(task_, slots_for(task_, std::max(call_ns, 1e3) / 4, timing.batch_ns)));
   choices_.assign(memory_->layout.slots, {InputKind::kOwn, context_->check_seed(InputKind::kOwn)});
   for (std::uint32_t slot = 1; slot < memory_->layout.slots; ++slot)
     choices_[slot].seed = mix_seed(context_->secret, 1000 + slot);
@@ -196,7 +197,7 @@ Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, st
   std::vector<MeasuredBaseline> measured;
   if (opponents.empty()) return measured;
   TimingOptions timing = timing_options(workspace.setup(), context);
-  KF_TRY(InputMemory memory, InputMemory::create(task, slots_for(task, 20e3, timing.batch_ns)));
+  KF_TRY(InputMemory memory, InputMemory::create_for_turns(task, slots_for(task, 20e3, timing.batch_ns)));
   InputChoice own{InputKind::kOwn, context.check_seed(InputKind::kOwn)};
   fill_params(task, memory, own);
   std::vector<std::unique_ptr<ProgramProcess>> running;

@@ -101,6 +101,20 @@ TEST_F(RaceTest, WrongAndCrashingProgramsFailAndLeaveTheIncumbent) {
   EXPECT_LT(after.ratio->hi, 1);
 }
 
+// Both write to the same memory, so that where it lies favours neither.
+TEST_F(RaceTest, AnAnswerOfTheIncumbentIsNotThereForTheChallenger) {
+  Race race(*workspace_, 0);
+  challenge(race, program("20000"));
+  race.promote();
+  Candidate copying = program("20000");
+  std::string& source = copying.files[0].content;
+  const std::string loop = "  for (long again";
+  source.replace(source.find(loop), loop.size(), "  if (y[0] == y[0]) return;\n" + loop);
+  RaceResult result = challenge(race, copying);
+  ASSERT_TRUE(result.ratio);
+  EXPECT_LT(result.ratio->lo, 1.5) << "it found the answer in some rounds, and computed nothing";
+}
+
 TEST_F(RaceTest, AFailingFirstChallengerLeavesNothingBehind) {
   Race race(*workspace_, 0);
   EXPECT_TRUE(challenge(race, program("1", "0.5f")).failure);
