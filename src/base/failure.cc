@@ -1,11 +1,9 @@
 #include "base/failure.h"
 
+#include "base/overloaded.h"
+
 namespace kforge {
 namespace {
-template <class... Ts>
-struct Overloaded : Ts... {
-  using Ts::operator()...;
-};
 
 // Offsets are the last resort: they help whoever has the library at hand.
 std::string where_text(const Crash& crash) {
@@ -54,10 +52,10 @@ std::string reason_text(const Failure& failure) {
                     failure);
 }
 
-std::string_view evidence_json(const Failure& failure) {
+Evidence evidence_of(const Failure& failure) {
   if (auto* wrong = std::get_if<WrongValue>(&failure)) return wrong->evidence;
   if (auto* rejected = std::get_if<Rejected>(&failure)) return rejected->evidence;
-  return "";
+  return {};
 }
 
 }  // namespace kforge

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/evidence.h"
 #include "base/gate.h"
 #include "base/outcome.h"
 #include "base/result.h"
@@ -38,16 +39,16 @@ struct WrongShape {
   std::string reason;
 };
 struct WrongValue {
-  Gate gate;             // that saw it
-  std::string reason;    // one sentence with the figures
-  std::string evidence;  // JSON: worst elements, pattern, first wrong index, input kind, seed
+  Gate gate;           // that saw it
+  std::string reason;  // one sentence with the figures
+  Evidence evidence = {};
   bool isolated =
       false;  // a few elements of a large result, or a small one that is off by little; all finite
 };
 struct Rejected {
   Gate gate;
   std::string reason;
-  std::string evidence;  // JSON
+  Evidence evidence = {};
 };
 
 using Failure = std::variant<NoProgram, CompileError, Crash, Timeout, WrongShape, WrongValue, Rejected>;
@@ -59,8 +60,7 @@ std::optional<Gate> gate_of(const Failure& failure);
 std::string_view gate_name(const Failure& failure);  // name_of() it, or ""
 // One human sentence or, for CompileError, the log.
 std::string reason_text(const Failure& failure);
-// JSON text, "" when there is none.
-std::string_view evidence_json(const Failure& failure);
+Evidence evidence_of(const Failure& failure);
 
 // A step gives its record, or the candidate's failure, or (outer) an error of the machinery.
 template <class T>

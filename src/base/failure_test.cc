@@ -11,14 +11,14 @@ TEST(Failure, EveryAlternativeHasItsNameGateAndReason) {
   EXPECT_EQ(outcome_name(Crash{"SIGSEGV", ""}), "crash");
   EXPECT_EQ(outcome_name(Timeout{"compile", 60}), "timeout");
   EXPECT_EQ(outcome_name(WrongShape{"y"}), "wrong_shape");
-  EXPECT_EQ(outcome_name(WrongValue{Gate::kAccuracy, "off", "{}"}), "wrong_value");
-  EXPECT_EQ(outcome_name(Rejected{Gate::kSymbols, "defines memcpy", "{}"}), "rejected");
+  EXPECT_EQ(outcome_name(WrongValue{Gate::kAccuracy, "off"}), "wrong_value");
+  EXPECT_EQ(outcome_name(Rejected{Gate::kSymbols, "defines memcpy"}), "rejected");
 
-  EXPECT_EQ(gate_name(WrongValue{Gate::kAccuracy, "off", "{}"}), "accuracy");
-  EXPECT_EQ(gate_name(Rejected{Gate::kSymbols, "", ""}), "symbols");
+  EXPECT_EQ(gate_name(WrongValue{Gate::kAccuracy, "off"}), "accuracy");
+  EXPECT_EQ(gate_name(Rejected{Gate::kSymbols, ""}), "symbols");
   EXPECT_EQ(gate_name(WrongShape{""}), "shape");
   EXPECT_EQ(gate_name(Timeout{"compile", 60}), "");
-  EXPECT_EQ(outcome_of(Rejected{Gate::kSymbols, "", ""}), Outcome::kRejected);
+  EXPECT_EQ(outcome_of(Rejected{Gate::kSymbols, ""}), Outcome::kRejected);
   EXPECT_EQ(gate_of(WrongShape{""}), Gate::kShape);
   EXPECT_EQ(gate_of(Crash{"SIGSEGV", ""}), std::nullopt);
 
@@ -28,8 +28,9 @@ TEST(Failure, EveryAlternativeHasItsNameGateAndReason) {
   EXPECT_EQ(reason_text(Crash{"SIGSEGV", "", {0x1139, 0, 0x1200}}), "SIGSEGV at kernel.so+0x1139 <- +0x1200");
   EXPECT_EQ(reason_text(Crash{"SIGSEGV", "tail", {0x1139}, "in kernel (kernel.cc:3)"}),
             "SIGSEGV in kernel (kernel.cc:3)\ntail");
-  EXPECT_EQ(evidence_json(Rejected{Gate::kSymbols, "", "{\"a\":1}"}), "{\"a\":1}");
-  EXPECT_EQ(evidence_json(NoProgram{""}), "");
+  const Figures figures{{{"a", std::int64_t{1}}}};
+  EXPECT_EQ(evidence_of(Rejected{Gate::kSymbols, "", figures}), Evidence(figures));
+  EXPECT_TRUE(is_empty(evidence_of(NoProgram{""})));
 }
 
 Step<int> step(int kind) {

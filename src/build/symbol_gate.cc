@@ -5,7 +5,6 @@
 #include <array>
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "base/files.h"
@@ -155,10 +154,10 @@ std::string shown(std::string_view name) {
   return name.size() > 120 ? text + "..." : text;
 }
 
-std::string json_list(const char* key, const std::vector<std::string>& names) {
-  nlohmann::json list = nlohmann::json::array();
+Figures names_figures(const char* key, const std::vector<std::string>& names) {
+  std::vector<std::string> list;
   for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 20); ++i) list.push_back(shown(names[i]));
-  return nlohmann::json{{key, list}, {"count", names.size()}}.dump();
+  return {{{key, list}, {"count", static_cast<std::int64_t>(names.size())}}};
 }
 
 }  // namespace
@@ -175,21 +174,21 @@ std::optional<Rejected> check_symbols(const DynamicSymbols& symbols,
     return Rejected{
         Gate::kSymbols,
         fmt::format("the program defines {}, a name of the system's libraries", shown(defined[0])),
-        json_list("defines", defined)};
+        names_figures("defines", defined)};
   for (const std::string& name : symbols.imports)
     if (!listed(allowed_imports, name)) imported.push_back(name);
   if (!imported.empty())
     return Rejected{Gate::kSymbols,
                     fmt::format("the program calls {}{}, which is not among the names a kernel may import",
                                 shown(imported[0]), purpose(imported[0])),
-                    json_list("imports", imported)};
+                    names_figures("imports", imported)};
   for (const std::string& library : symbols.needed)
     if (!allowed_needed.empty() && !listed(allowed_needed, library)) needed.push_back(library);
   if (!needed.empty())
     return Rejected{
         Gate::kSymbols,
         fmt::format("the program needs the library {}, which a kernel may not load", shown(needed[0])),
-        json_list("needs", needed)};
+        names_figures("needs", needed)};
   return std::nullopt;
 }
 

@@ -222,7 +222,7 @@ Step<DynamicSymbols> read_dynamic_symbols(std::span<const std::byte> file, std::
     return ElfReader(file, machine).read();
   } catch (const Malformed& malformed) {
     return candidate_failed(
-        Rejected{Gate::kSymbols, "the compiled library is not acceptable: " + malformed.reason, ""});
+        Rejected{Gate::kSymbols, "the compiled library is not acceptable: " + malformed.reason});
   }
 }
 
@@ -233,7 +233,7 @@ Step<DynamicSymbols> read_dynamic_symbols(const std::filesystem::path& artefact,
     return fail("cannot read {}: {}", artefact.string(), std::strerror(errno));
   if (!S_ISREG(info.st_mode) || info.st_size <= 0 || static_cast<std::size_t>(info.st_size) > kLargestFile)
     return candidate_failed(
-        Rejected{Gate::kSymbols, "the compiled library is empty, too large or not a file", ""});
+        Rejected{Gate::kSymbols, "the compiled library is empty, too large or not a file"});
   // Read, not mapped: a file that shrinks under a mapping would kill this process.
   std::vector<std::byte> content(static_cast<std::size_t>(info.st_size));
   std::size_t done = 0;

@@ -67,7 +67,7 @@ Failure describe_fault(const KforgeFault& fault, const std::vector<std::string>&
     return Rejected{Gate::kSandbox,
                     fmt::format("the program made the system call {} during {}, which the sandbox forbids",
                                 syscall_name(fault.syscall), stage),
-                    fmt::format("{{\"syscall\":{}}}", fault.syscall)};
+                    Figures{{{"syscall", std::int64_t{fault.syscall}}}}};
   }
   return Crash{
       fmt::format("{} during {}: {}", signal_name(fault.signal), stage, place_text(fault, argument_names)),
@@ -79,8 +79,7 @@ Failure describe_exit(const SandboxExit& exit, std::string_view stage) {
   if (exit.wall_exceeded) return Timeout{std::string(stage), 0};
   if (exit.signal == SIGSYS)
     return Rejected{Gate::kSandbox,
-                    fmt::format("the program made a system call during {} that the sandbox forbids", stage),
-                    ""};
+                    fmt::format("the program made a system call during {} that the sandbox forbids", stage)};
   if (exit.signal == SIGKILL)
     return Crash{
         fmt::format("SIGKILL during {}: it used more memory than allowed, or was killed from outside", stage),

@@ -204,8 +204,7 @@ Failure ProgramProcess::State::why_ended(std::uint32_t stage) {
   if (!ends_within(kLastMoments))
     return Rejected{Gate::kProtocol,
                     fmt::format("the program cut the harness's own channel during {} and went on running",
-                                stage_name(stage)),
-                    ""};
+                                stage_name(stage))};
   auto exit = process->wait();
   if (!exit) return Crash{fmt::format("ended during {}: {}", stage_name(stage), exit.error().message), ""};
   return describe_exit(*exit, stage_name(stage));
@@ -246,11 +245,10 @@ Step<Received> ProgramProcess::State::await(std::uint32_t stage, milliseconds li
       [[fallthrough]];
     default:
       process->kill();
-      return candidate_failed(Rejected{Gate::kProtocol,
-                                       fmt::format("the program wrote to the harness's own channel during {} "
-                                                   "(a message of type {})",
-                                                   stage_name(stage), received.header.type),
-                                       ""});
+      return candidate_failed(
+          Rejected{Gate::kProtocol, fmt::format("the program wrote to the harness's own channel during {} "
+                                                "(a message of type {})",
+                                                stage_name(stage), received.header.type)});
   }
 }
 
@@ -268,7 +266,7 @@ bool ProgramProcess::State::has_unsolicited() const {
 Failure ProgramProcess::State::forged() {
   process->kill();
   return Rejected{Gate::kProtocol,
-                  "the program sent a result message that nobody had asked for: results were forged", ""};
+                  "the program sent a result message that nobody had asked for: results were forged"};
 }
 
 // One command and its answer. The clock starts before the program can see the command (it is stopped) and
@@ -430,7 +428,7 @@ Step<bool> ProgramProcess::finish() {
   int others = state_->process->other_processes();
   if (others > 0)
     return candidate_failed(Rejected{
-        Gate::kAfterReturn, fmt::format("{} process(es) were left running beside the program", others), ""});
+        Gate::kAfterReturn, fmt::format("{} process(es) were left running beside the program", others)});
   if (!send_packet(state_->socket.get(), {KFORGE_EXIT, 0, 0, 0}, nullptr, {}))
     return candidate_failed(state_->why_ended(KFORGE_EXIT));
   state_->process->resume();
@@ -439,7 +437,7 @@ Step<bool> ProgramProcess::finish() {
   KF_TRY(SandboxExit exit, state_->process->wait());
   if (exit.left_processes)
     return candidate_failed(
-        Rejected{Gate::kAfterReturn, "processes were left running when the program ended", ""});
+        Rejected{Gate::kAfterReturn, "processes were left running when the program ended"});
   if (exit.exit_code == 0 && exit.signal == 0 && !exit.wall_exceeded) return true;
   return candidate_failed(describe_exit(exit, "release() or exit"));
 }

@@ -33,7 +33,7 @@ void fill(AttemptJudgement& judgement, const Failure& failure) {
   judgement.outcome = outcome_of(failure);
   judgement.gate = gate_of(failure);
   judgement.reason = reason_text(failure);
-  judgement.evidence = evidence_json(failure);
+  judgement.evidence = evidence_of(failure);
 }
 
 // A model gives the same program the same figure but for a little: less than this is no gain.

@@ -93,7 +93,7 @@ struct AttemptJudgement {
   Outcome outcome = Outcome::kPassed;
   std::optional<Gate> gate;           // that refused it, where one did
   std::string reason;                 // when not passed
-  std::string evidence;               // JSON of the refusal, may be empty
+  Evidence evidence;                  // of the refusal
   std::optional<double> time_ns;      // when timed: guides the search, is never a result
   std::optional<double> modelled_ns;  // by the platform's cost model, where nothing is timed
   std::optional<Speedup> speedup;     // over the fastest baseline

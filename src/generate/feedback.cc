@@ -5,17 +5,15 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/gate.h"
+#include "base/overloaded.h"
 #include "base/text.h"
 #include "generate/quote.h"
 
 namespace kforge {
 namespace {
-
-using nlohmann::json;
 
 // The file and line that "kernel.cc:12:5: error: ..." points at.
 struct Pointed {
@@ -86,74 +84,61 @@ std::string crash_feedback(const Attempt& attempt, std::size_t limit) {
   return text;
 }
 
-std::string number_text(const json& value) {
-  if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
-  if (value.is_number()) return fmt::format("{:.9g}", value.get<double>());
-  return value.is_string() ? single_line(value.get<std::string>(), 40) : "?";
+std::string number_text(double value) { return fmt::format("{:.9g}", value); }
+
+std::string index_text(const std::vector<std::int64_t>& index) {
+  return fmt::format("[{}]", fmt::join(index, ","));
 }
 
-std::string index_text(const json& index) {
-  std::vector<std::string> parts;
-  if (index.is_array())
-    for (const json& part : index)
-      if (parts.size() < 16) parts.push_back(number_text(part));
-  return fmt::format("[{}]", fmt::join(parts, ","));
-}
-
-std::string field(const json& object, const char* key) {
-  return object.contains(key) && object[key].is_string() ? single_line(object[key].get<std::string>(), 300)
-                                                         : "";
-}
-
-// Evidence of a comparison: how many, which pattern, where first, the worst, and in which part of the output.
-std::string comparison_text(const json& evidence) {
-  std::string text, output = field(evidence, "output");
-  if (std::string inputs = field(evidence, "inputs"); !inputs.empty())
-    text += fmt::format("- inputs: {}\n", inputs);
-  if (evidence.contains("wrong") && evidence.contains("elements"))
-    text += fmt::format("- wrong elements: {} of {}{}\n", number_text(evidence["wrong"]),
-                        number_text(evidence["elements"]), output.empty() ? "" : " of " + output);
-  if (evidence.contains("wrong_nonfinite") && evidence["wrong_nonfinite"].is_number() &&
-      evidence["wrong_nonfinite"] > 0)
-    text += fmt::format("- of these, NaN or infinity in the wrong place: {}\n",
-                        number_text(evidence["wrong_nonfinite"]));
-  if (std::string pattern = field(evidence, "pattern"); !pattern.empty())
-    text += fmt::format("- pattern: {}\n", pattern);
-  if (evidence.contains("first_wrong"))
-    text += fmt::format("- first wrong element: {}{}\n", output, index_text(evidence["first_wrong"]));
-  if (evidence.contains("worst") && evidence["worst"].is_array() && !evidence["worst"].empty()) {
-    text += "- worst elements:\n";
-    std::size_t shown = 0;
-    for (const json& worst : evidence["worst"]) {
-      if (!worst.is_object() || ++shown > 5) continue;
-      auto value = [&](const char* key) { return worst.contains(key) ? number_text(worst[key]) : "?"; };
-      text += fmt::format("    {}{} = {}, must be {}, off by {}, allowed {}\n", output,
-                          worst.contains("index") ? index_text(worst["index"]) : "", value("got"),
-                          value("want"), value("error"), value("bound"));
-    }
+// How many, which pattern, where first, the worst, and in which part of the output.
+std::string compared_text(const ComparedOutput& compared) {
+  constexpr std::size_t kShown = 5;
+  const std::string output = single_line(compared.output, 300);
+  std::string text;
+  if (!compared.inputs.empty()) text += fmt::format("- inputs: {}\n", single_line(compared.inputs, 300));
+  text += fmt::format("- wrong elements: {} of {}{}\n", compared.wrong, compared.elements,
+                      output.empty() ? "" : " of " + output);
+  if (compared.wrong_nonfinite > 0)
+    text += fmt::format("- of these, NaN or infinity in the wrong place: {}\n", compared.wrong_nonfinite);
+  if (!compared.pattern.empty()) text += fmt::format("- pattern: {}\n", single_line(compared.pattern, 300));
+  if (!compared.first_wrong.empty())
+    text += fmt::format("- first wrong element: {}{}\n", output, index_text(compared.first_wrong));
+  if (!compared.worst.empty()) text += "- worst elements:\n";
+  for (std::size_t i = 0; i < std::min(compared.worst.size(), kShown); ++i) {
+    const ComparedElement& worst = compared.worst[i];
+    text += fmt::format("    {}{} = {}, must be {}, off by {}, allowed {}\n", output, index_text(worst.index),
+                        number_text(worst.got), number_text(worst.want), number_text(worst.error),
+                        number_text(worst.bound));
   }
-  if (evidence.contains("error_by_region") && evidence["error_by_region"].is_array() &&
-      !evidence["error_by_region"].empty()) {
-    std::vector<std::string> regions;
-    for (const json& region : evidence["error_by_region"]) {
-      if (regions.size() == 64) break;
-      regions.push_back(region.is_number() ? fmt::format("{:.1e}", region.get<double>())
-                                           : number_text(region));
-    }
+  std::vector<std::string> regions;
+  for (double region : compared.error_by_region) regions.push_back(fmt::format("{:.1e}", region));
+  if (!regions.empty())
     text += fmt::format("- largest error by {}ths of the output, first to last, relative to its rms: {}\n",
                         regions.size(), fmt::join(regions, " "));
-  }
   return text;
 }
 
-std::string evidence_text(const std::string& evidence, std::size_t limit) {
-  if (evidence.empty()) return "";
-  json parsed = json::parse(evidence, nullptr, false);
-  if (!parsed.is_object()) return "";
-  if (parsed.contains("worst")) return comparison_text(parsed);
-  return fmt::format(
-      "Evidence:\n{}",
-      fenced(shorten(parsed.dump(2, ' ', false, json::error_handler_t::replace), limit), "json"));
+std::string figure_text(const Figure& figure) {
+  return std::visit(
+      Overloaded{
+          [](std::int64_t value) { return std::to_string(value); },
+          [](double value) { return number_text(value); }, [](const std::string& value) { return value; },
+          [](const std::vector<std::string>& values) { return fmt::format("{}", fmt::join(values, ", ")); }},
+      figure);
+}
+
+std::string figures_text(const Figures& figures, std::size_t limit) {
+  std::string text;
+  for (const auto& [name, figure] : figures.named)
+    text += fmt::format("{}: {}\n", name, single_line(figure_text(figure), limit));
+  return fmt::format("Evidence:\n{}", fenced(shorten(text, limit)));
+}
+
+std::string evidence_text(const Evidence& evidence, std::size_t limit) {
+  return std::visit(Overloaded{[](std::monostate) { return std::string(); },
+                               [](const ComparedOutput& compared) { return compared_text(compared); },
+                               [&](const Figures& figures) { return figures_text(figures, limit); }},
+                    evidence);
 }
 
 std::string gate_feedback(const AttemptJudgement& judged, std::string_view opening, std::size_t limit) {

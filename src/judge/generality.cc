@@ -59,7 +59,7 @@ Result<Generality> judge_generality(Workspace& workspace, const Candidate& candi
         std::unexpected(Rejected{Gate::kGenerality,
                                  fmt::format("claims any shape, but fails on {} ({}): {}", task.shape_set,
                                              dims_text(task.shape_case), reason_text(*verdict.failure)),
-                                 std::string(evidence_json(*verdict.failure))});
+                                 evidence_of(*verdict.failure)});
     return found;
   }
   found.seeds.push_back({"hidden shape", seed});

@@ -222,7 +222,7 @@ EvalReport report_of(const JudgeSetup& setup, const Program& program, const Judg
     report.outcome = outcome_of(*failure);
     report.gate = gate_of(*failure);
     report.reason = reason_text(*failure);
-    report.evidence = evidence_json(*failure);
+    report.evidence = evidence_of(*failure);
   } else {
     report.time_ns = mean_time(report);
     if (report.time_ns) {

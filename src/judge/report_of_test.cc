@@ -66,11 +66,12 @@ TEST(ReportOf, AFailureHasNoTimes) {
   CaseJudgement failed;
   failed.shape = ShapeCase{{{"N", 2}}, 1};
   failed.verdict.pass(Gate::kSymbols, "fine");
-  failed.verdict.fail(WrongValue{Gate::kAccuracy, "37 of 64 elements are wrong", "{\"wrong\":37}"});
+  failed.verdict.fail(
+      WrongValue{Gate::kAccuracy, "37 of 64 elements are wrong", ComparedOutput{.wrong = 37}});
   EvalReport report = report_on({{timed_case(1, 100, 250), failed}, {}});
   EXPECT_EQ(report.outcome, Outcome::kWrongValue);
   EXPECT_EQ(report.gate, Gate::kAccuracy);
-  EXPECT_EQ(report.evidence, "{\"wrong\":37}");
+  EXPECT_EQ(report.evidence, Evidence(ComparedOutput{.wrong = 37}));
   EXPECT_FALSE(report.time_ns);
   EXPECT_FALSE(report.speedup);
   EXPECT_TRUE(report.baselines.empty());

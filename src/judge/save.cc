@@ -1,6 +1,7 @@
 #include "judge/save.h"
 
 #include <fmt/ranges.h>
+#include "store/evidence_json.h"
 
 #include "judge/report_of.h"
 
@@ -25,8 +26,8 @@ StoredResult to_stored(const EvalReport& report) {
   }
   stored.document = to_json(report, true);
   for (const GateResult& gate : report.gates)
-    stored.gates.push_back(
-        {std::string(name_of(gate.gate)), std::string(name_of(gate.state)), gate.summary, gate.evidence});
+    stored.gates.push_back({std::string(name_of(gate.gate)), std::string(name_of(gate.state)), gate.summary,
+                            evidence_text(gate.evidence)});
   stored.samples = report.samples;
   stored.seeds = report.seeds;
   return stored;

@@ -13,6 +13,7 @@
 #include "report/eval_terminal.h"
 #include "report/speedup_text.h"
 #include "store/eval_report.h"
+#include "store/evidence_json.h"
 
 namespace kforge {
 namespace {
@@ -262,8 +263,8 @@ class Screen {
       if (lines.empty()) lines.emplace_back();
       for (std::size_t i = 0; i < lines.size(); ++i)
         text_ += (i ? std::string(26, ' ') : first) + lines[i] + "\n";
-      if (!gate.evidence.empty())
-        for (const std::string& line : wrap(printable(gate.evidence), width_ - 26))
+      if (!is_empty(gate.evidence))
+        for (const std::string& line : wrap(printable(evidence_text(gate.evidence)), width_ - 26))
           text_ += std::string(26, ' ') + paint_.faint(line) + "\n";
     }
     std::string took;

@@ -64,7 +64,7 @@ TEST_F(AttemptRecordsTest, EveryStageComesBackAsItWas) {
   found.time_ns = 0.1;
   found.speedup = Speedup{1.5, 1.25, 1.75, "onednn"};
   found.roofline_fraction = 0.5;
-  found.evidence = "not \xff utf8";
+  found.evidence = Figures{{{"text", "not \xff utf8"}}};
   found.tuning = "BM=3 1 ms\n";
   found.tuned = Candidate{{{"kernel.cc", "int y;"}}, "tuned"};
   found.clock = 12.5;
@@ -213,7 +213,9 @@ TEST_F(OldStoreTest, RunsOfVersionTwoAreReadAsTheyWere) {
   EXPECT_EQ(a->at(0).judgement->gate, std::nullopt);
   EXPECT_EQ(a->at(1).judgement->outcome, Outcome::kWrongValue);
   EXPECT_EQ(a->at(1).judgement->gate, Gate::kAccuracy);
-  EXPECT_NE(a->at(1).judgement->evidence.find("error_by_region"), std::string::npos);
+  const auto* compared = std::get_if<ComparedOutput>(&a->at(1).judgement->evidence);
+  ASSERT_TRUE(compared);
+  EXPECT_EQ(compared->error_by_region.size(), 8u);
   EXPECT_NE(a->at(3).program()->files.at(0).content.find("#define REPEAT 1"), std::string::npos);
   EXPECT_NE(a->at(3).generation->program->files.at(0).content.find("tune REPEAT"), std::string::npos);
   auto calls = (*records)->calls(model.id);

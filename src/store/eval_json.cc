@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include "store/eval_report.h"
+#include "store/evidence_json.h"
 #include "store/json_parts.h"
 
 namespace kforge {
@@ -9,17 +10,9 @@ namespace {
 
 using Json = JsonReader::Json;
 
-// Text that holds JSON is embedded as JSON, so that readers need not parse twice.
-Json embedded(const std::string& text) {
-  if (text.empty()) return nullptr;
-  Json parsed = Json::parse(text, nullptr, false);
-  return parsed.is_discarded() ? Json(text) : parsed;
-}
-
-std::string embedded_text(const JsonReader& reader, const char* key) {
-  auto found = reader.object().find(key);
-  if (found == reader.object().end() || found->is_null()) return "";
-  return found->is_string() ? found->get<std::string>() : found->dump();
+Evidence read_evidence(const JsonReader& r) {
+  auto found = r.object().find("evidence");
+  return found == r.object().end() ? Evidence{} : evidence_from_json(*found);
 }
 
 Json time_json(const Interval& time) { return {{"median", time.value}, {"lo", time.lo}, {"hi", time.hi}}; }
@@ -66,12 +59,12 @@ Json gate_json(const GateResult& gate) {
   return {{"name", name_of(gate.gate)},
           {"state", name_of(gate.state)},
           {"summary", gate.summary},
-          {"evidence", embedded(gate.evidence)}};
+          {"evidence", to_json(gate.evidence)}};
 }
 GateResult read_gate(const JsonReader& r) {
   GateResult gate{.gate = r.named("name", gate_from_name), .summary = r.get_or<std::string>("summary", "")};
   gate.state = r.named("state", gate_state_from_name);
-  gate.evidence = embedded_text(r, "evidence");
+  gate.evidence = read_evidence(r);
   return gate;
 }
 
@@ -138,7 +131,7 @@ std::string to_json(const EvalReport& report, bool with_samples) {
   json["outcome"] = name_of(report.outcome);
   json["gate"] = optional_json(report.gate, [](Gate gate) { return Json(name_of(gate)); });
   json["reason"] = null_when_empty(report.reason);
-  json["evidence"] = embedded(report.evidence);
+  json["evidence"] = to_json(report.evidence);
   json["time_ns"] = optional_json(report.time_ns, time_json);
   json["time_absent_reason"] = null_when_empty(report.time_absent_reason);
   json["modelled"] = optional_json(report.modelled, [](const Modelled& m) {
@@ -227,7 +220,7 @@ Result<EvalReport> eval_report_from_json(std::string_view text) {
   report.outcome = r.named("outcome", outcome_from_name);
   if (r.has("gate")) report.gate = r.named("gate", gate_from_name);
   report.reason = r.get_or<std::string>("reason", "");
-  report.evidence = embedded_text(r, "evidence");
+  report.evidence = read_evidence(r);
   report.time_ns = r.optional("time_ns", read_time);
   report.time_absent_reason = r.get_or<std::string>("time_absent_reason", "");
   report.modelled = r.optional("modelled", [](const JsonReader& m) {

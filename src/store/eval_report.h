@@ -132,7 +132,7 @@ struct EvalReport {
   Outcome outcome = Outcome::kPassed;
   std::optional<Gate> gate;        // that refused it
   std::string reason;              // one sentence; for compile_error the compiler's lines
-  std::string evidence;            // JSON text of the refusal, may be empty
+  Evidence evidence;               // of the refusal
   std::vector<GateResult> gates;   // in the order judged
   std::vector<std::string> flags;  // "algebraic", "bitwise_reproducible", ...
   std::optional<ErrorFigures> error;

@@ -13,6 +13,7 @@
 #include "base/interval.h"
 #include "base/result.h"
 #include "generate/attempt.h"
+#include "store/evidence_json.h"
 #include "store/json_reader.h"
 
 namespace kforge {
@@ -94,6 +95,8 @@ JsonReader::Json json_of(const T& value) {
     return list;
   } else if constexpr (std::is_enum_v<T>) {
     return Json(name_of(value));
+  } else if constexpr (std::same_as<T, Evidence>) {
+    return Json(evidence_text(value));
   } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string> ||
                        std::same_as<T, std::vector<std::string>>) {
     return Json(value);
@@ -119,6 +122,8 @@ class FieldReader {
         value = *known;
       else
         reader_.complain(key, "a known word");
+    } else if constexpr (std::same_as<T, Evidence>) {
+      value = evidence_from_text(reader_.get<std::string>(key));
     } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
       value = reader_.get<T>(key);
     } else if constexpr (std::same_as<T, std::vector<std::string>>) {

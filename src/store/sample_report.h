@@ -18,10 +18,11 @@ inline EvalReport passed_report() {
   report.arithmetic = "fp32";
   report.threads = 2;
   report.outcome = Outcome::kPassed;
-  report.gates = {{Gate::kShape, GateState::kPassed, "1 output", ""},
-                  {Gate::kAccuracy, GateState::kPassed, "8 input kinds", R"({"worst":[1,2]})"},
-                  {Gate::kGenerality, GateState::kSkipped, "not claimed", ""},
-                  {Gate::kFloor, GateState::kFlagged, "faster than the flop bound", "free text"}};
+  report.gates = {
+      {Gate::kShape, GateState::kPassed, "1 output"},
+      {Gate::kAccuracy, GateState::kPassed, "8 input kinds", ComparedOutput{.output = "y", .elements = 4096}},
+      {Gate::kGenerality, GateState::kSkipped, "not claimed"},
+      {Gate::kFloor, GateState::kFlagged, "faster than the flop bound", Figures{{{"flops_ns", 12.5}}}}};
   report.flags = {"algebraic"};
   report.error = ErrorFigures{1e-6, 2e-7, 1e-7, 5e-6, 0.2};
   report.kernelbench = KernelBenchCriterion{true, 1e-6, 1e-4, "allclose 1e-4"};
@@ -87,9 +88,9 @@ inline EvalReport refused_report() {
   report.outcome = Outcome::kWrongValue;
   report.gate = Gate::kAccuracy;
   report.reason = "37 of 4096 elements of y are outside the fp32 policy on normal inputs";
-  report.evidence = R"({"first_wrong":[0,3]})";
-  report.gates = {{Gate::kShape, GateState::kPassed, "1 output", ""},
-                  {Gate::kAccuracy, GateState::kFailed, "37 wrong", ""}};
+  report.evidence = ComparedOutput{.elements = 4096, .wrong = 37, .first_wrong = {0, 3}};
+  report.gates = {{Gate::kShape, GateState::kPassed, "1 output"},
+                  {Gate::kAccuracy, GateState::kFailed, "37 wrong"}};
   report.sandbox = "bubblewrap";
   report.advice = {"look at row 0"};
   return report;

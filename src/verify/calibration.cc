@@ -129,7 +129,7 @@ Result<Calibration> calibrate(const JudgeContext& context) {
 GateResult finding_of(const Calibration& calibration) {
   if (calibration.vacuous())
     return {Gate::kCalibration, GateState::kFlagged,
-            fmt::format("the task is vacuous: {} would pass too", calibration.passing.front()), ""};
+            fmt::format("the task is vacuous: {} would pass too", calibration.passing.front())};
   return passed(
       Gate::kCalibration,
       fmt::format(

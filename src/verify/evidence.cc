@@ -4,24 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace kforge {
 namespace {
 
-using nlohmann::json;
-
-// JSON has no infinities: they become text.
-json number(double value) {
-  if (std::isfinite(value)) return value;
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-
 // Largest |error| / scale in each eighth of the output: shows a bad border or a bad tail at a glance.
-json error_by_region(const ExpectedOutput& expected, std::span<const std::byte> actual) {
+std::vector<double> error_by_region(const ExpectedOutput& expected, std::span<const std::byte> actual) {
   constexpr std::int64_t kRegions = 8;
   std::int64_t n = element_count(expected.shape);
-  json regions = json::array();
+  std::vector<double> regions;
   if (!is_float(expected.dtype) || n < kRegions) return regions;
   double scale = expected.rms > 0 ? expected.rms : 1;
   for (std::int64_t r = 0; r < kRegions; ++r) {
@@ -31,7 +22,7 @@ json error_by_region(const ExpectedOutput& expected, std::span<const std::byte> 
                               static_cast<double>(expected.values[static_cast<std::size_t>(i)]));
       if (!(error <= worst)) worst = error;
     }
-    regions.push_back(number(worst / scale));
+    regions.push_back(worst / scale);
   }
   return regions;
 }
@@ -47,30 +38,27 @@ std::vector<std::int64_t> unflatten(const Shape& shape, std::int64_t index) {
   return position;
 }
 
-std::string comparison_evidence(const ExpectedOutput& expected, std::span<const std::byte> actual,
-                                const Comparison& found, std::string_view input_kind) {
-  json worst = json::array();
+ComparedOutput compared_output(const ExpectedOutput& expected, std::span<const std::byte> actual,
+                               const Comparison& found, std::string_view input_kind) {
+  ComparedOutput compared{.output = expected.name,
+                          .inputs = std::string(input_kind),
+                          .elements = found.elements,
+                          .wrong = found.wrong,
+                          .wrong_nonfinite = found.wrong_nonfinite,
+                          .worst = {},
+                          .first_wrong = {},
+                          .pattern = found.pattern,
+                          .max_abs = found.max_abs,
+                          .rel_norm = found.rel_norm,
+                          .yardstick_worst_abs = expected.yardstick_worst_abs};
   for (const WrongElement& element : found.worst)
-    worst.push_back({{"index", unflatten(expected.shape, element.index)},
-                     {"got", number(element.got)},
-                     {"want", number(element.want)},
-                     {"error", number(element.error)},
-                     {"bound", number(element.bound)}});
-  json evidence = {{"output", expected.name},
-                   {"inputs", input_kind},
-                   {"elements", found.elements},
-                   {"wrong", found.wrong},
-                   {"wrong_nonfinite", found.wrong_nonfinite},
-                   {"worst", worst},
-                   {"max_abs", number(found.max_abs)},
-                   {"rel_norm", number(found.rel_norm)},
-                   {"yardstick_worst_abs", number(expected.yardstick_worst_abs)}};
+    compared.worst.push_back(
+        {unflatten(expected.shape, element.index), element.got, element.want, element.error, element.bound});
   if (found.first_wrong >= 0) {
-    evidence["first_wrong"] = unflatten(expected.shape, found.first_wrong);
-    evidence["error_by_region"] = error_by_region(expected, actual);
+    compared.first_wrong = unflatten(expected.shape, found.first_wrong);
+    compared.error_by_region = error_by_region(expected, actual);
   }
-  if (!found.pattern.empty()) evidence["pattern"] = found.pattern;
-  return evidence.dump();
+  return compared;
 }
 
 // More than this is no loss of digits.
@@ -102,12 +90,6 @@ std::string comparison_sentence(const ExpectedOutput& expected, const Comparison
         "sums, "
         "blocks, or double";
   return sentence;
-}
-
-std::string numbers_evidence(std::span<const std::pair<std::string, double>> numbers) {
-  json evidence = json::object();
-  for (const auto& [name, value] : numbers) evidence[name] = number(value);
-  return evidence.dump();
 }
 
 }  // namespace kforge

@@ -20,14 +20,14 @@ std::optional<GateState> gate_state_from_name(std::string_view name);
 struct GateResult {
   Gate gate = Gate::kRun;
   GateState state = GateState::kPassed;
-  std::string summary;   // one line
-  std::string evidence;  // JSON text, may be empty
+  std::string summary;  // one line
+  Evidence evidence = {};
 };
 
 // What a step found out about one gate.
 using GateFinding = std::expected<GateResult, Failure>;
 inline GateResult passed(Gate gate, std::string summary) {
-  return {gate, GateState::kPassed, std::move(summary), ""};
+  return {gate, GateState::kPassed, std::move(summary)};
 }
 
 // What the values were like at the worst, over every input kind judged.

@@ -25,7 +25,7 @@ std::optional<Failure> nothing_written(const BoundTask& task, const TensorMemory
     if (count_poison(argument.dtype, 0, outputs.tensor(a, slot)) == elements)
       return WrongValue{
           Gate::kMemory,
-          fmt::format("{} of {} elements of {} were never written", elements, elements, argument.name), "{}"};
+          fmt::format("{} of {} elements of {} were never written", elements, elements, argument.name)};
   }
   return std::nullopt;
 }

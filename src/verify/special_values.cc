@@ -95,7 +95,7 @@ Result<std::optional<Failure>> judge_special_values(const JudgeContext& context,
         fmt::format("{} is {:.9g} where {} is {:.9g} (element {}); inputs may hold NaN, infinities, "
                     "denormals and -0, unless `// kforge: flags -ffast-math` says otherwise",
                     task.arguments[out].c_name, y, task.arguments[in].c_name, x, at),
-        fmt::format("{{\"element\":{}}}", at)};
+        Figures{{{"element", at}}}};
   }
   return std::nullopt;
 }

@@ -82,8 +82,7 @@ Rejected TimedJudge::differs(const RememberedCall& call, const std::string& diff
   if (call.probe)
     return {Gate::kTimedCalls,
             "a call used values its inputs had before it was made: the program works ahead in a batch; " +
-                difference,
-            ""};
+                difference};
   auto same = std::ranges::find_if(remembered_, [&](const RememberedCall& other) {
     return other.choice != call.choice && other.values == call.values;
   });
@@ -94,7 +93,7 @@ Rejected TimedJudge::differs(const RememberedCall& call, const std::string& diff
   return {Gate::kTimedCalls,
           fmt::format("a timed call (round {}) gave another result than the same call alone{}: {}",
                       call.round + 1, known, difference),
-          fmt::format("{{\"round\":{}}}", call.round + 1)};
+          Figures{{{"round", std::int64_t{call.round} + 1}}}};
 }
 
 Result<void> TimedJudge::repeat_calls(std::span<const RememberedCall> calls) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "verify/evidence.h"
 #include "verify/floor.h"
 
 namespace kforge {
@@ -49,7 +48,7 @@ void TimedJudge::judge_threads() {
   verdict_.fail(Rejected{Gate::kThreads,
                          fmt::format("it used {:.2g} processors where {} thread{} were allowed", threads,
                                      context_.threads, context_.threads == 1 ? "" : "s"),
-                         fmt::format("{{\"used\":{:.3f},\"allowed\":{}}}", threads, context_.threads)});
+                         Figures{{{"used", threads}, {"allowed", std::int64_t{context_.threads}}}}});
 }
 
 // A few samples of the candidate alone in a fresh process; the median per call.
@@ -87,8 +86,7 @@ Result<void> TimedJudge::judge_clock() {
           Gate::kClock,
           fmt::format(
               "its own clock says {:.3f} ms where {:.3f} ms passed outside: the clock was tampered with",
-              again.back().claimed_ns / 1e6, again.back().parent_ns / 1e6),
-          ""});
+              again.back().claimed_ns / 1e6, again.back().parent_ns / 1e6)});
       return {};
     }
   }
@@ -105,11 +103,10 @@ Result<void> TimedJudge::judge_floor() {
     give_peaks(context_.given_peaks, peaks_);
     floor = time_floor(task_, *context_.machine, peaks_);
   }
-  std::pair<std::string, double> numbers[] = {{"bytes", floor.bytes},
-                                              {"floor_ns", floor.bytes_ns},
-                                              {"time_ns", findings_.ns.value},
-                                              {"flops_ns", floor.flops_ns}};
-  std::string evidence = numbers_evidence(numbers);
+  const Figures evidence{{{"bytes", floor.bytes},
+                          {"floor_ns", floor.bytes_ns},
+                          {"time_ns", findings_.ns.value},
+                          {"flops_ns", floor.flops_ns}}};
   if (findings_.ns.value < floor.bytes_ns) {
     verdict_.fail(Rejected{
         Gate::kFloor,
@@ -149,8 +146,7 @@ Result<void> TimedJudge::judge_suspicious() {
   if (ns > findings_.ns.value + allowed)
     verdict_.fail(Rejected{Gate::kFloor,
                            fmt::format("{:.3g} us did not repeat in a fresh process, which took {:.3g} us",
-                                       findings_.ns.value / 1e3, ns / 1e3),
-                           ""});
+                                       findings_.ns.value / 1e3, ns / 1e3)});
   return {};
 }
 

@@ -90,7 +90,7 @@ Result<void> TimedJudge::judge_by_oracle(const RememberedCall& call, const Tenso
   if (failure)
     verdict_.fail(Rejected{Gate::kTimedCalls,
                            "a timed call is wrong though the checks were right: " + reason_text(*failure),
-                           std::string(evidence_json(*failure))});
+                           evidence_of(*failure)});
   return {};
 }
 

@@ -91,8 +91,7 @@ void TimedJudge::after_batch(const BatchView& batch) {
     verdict_.fail(
         Rejected{Gate::kTimedCalls,
                  fmt::format("{} of a call that had not been made was written: the program works ahead",
-                             argument.c_name),
-                 ""});
+                             argument.c_name)});
     return;
   }
 }

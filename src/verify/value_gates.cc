@@ -75,7 +75,7 @@ std::optional<Failure> canary_failure(const BoundTask& task, const TensorMemory&
           *distance < 0
               ? fmt::format("the program wrote {} bytes before the start of {}", -*distance, argument.c_name)
               : fmt::format("the program wrote {} bytes past the end of {}", *distance + 1, argument.c_name),
-          fmt::format("{{\"argument\":\"{}\",\"offset\":{}}}", argument.c_name, *distance)};
+          Figures{{{"argument", argument.c_name}, {"offset", *distance}}}};
   }
   return std::nullopt;
 }
@@ -89,7 +89,7 @@ bool works_after_return(const BoundTask& task, ProgramProcess& process, std::uin
 
 Rejected after_return_failure() {
   return Rejected{Gate::kAfterReturn,
-                  "outputs still changed after the kernel had returned: work goes on in the background", ""};
+                  "outputs still changed after the kernel had returned: work goes on in the background"};
 }
 
 // Wrong as a right program may be, too, on extreme inputs: a few elements of a large result, or a small
@@ -228,9 +228,8 @@ Result<void> ValueJudge::judge_repeat(const Expected& expected, InputChoice choi
       snapshot(task_, process_->outputs(), near_->judged()) == snapshot(task_, process_->outputs(), slot);
   if (same) verdict_.flags.push_back("bitwise_repeatable");
   if (!same && context_.deterministic)
-    verdict_.fail(
-        Rejected{Gate::kRepeat,
-                 "two calls on the same values differ in their bits, and --deterministic forbids it", ""});
+    verdict_.fail(Rejected{
+        Gate::kRepeat, "two calls on the same values differ in their bits, and --deterministic forbids it"});
   return {};
 }
 
@@ -328,7 +327,7 @@ std::optional<Failure> judge_outputs(const JudgeContext& context, const Expected
     Comparison found = compare_output(output, actual, options);
     add_figures(verdict, found, kind);
     if (found.ok()) continue;
-    std::string evidence = comparison_evidence(output, actual, found, name_of(kind));
+    const ComparedOutput evidence = compared_output(output, actual, found, name_of(kind));
     std::uint64_t seed = context.check_seed(kind);
     std::int64_t untouched =
         task.arguments[a].role == Role::kOutput ? count_poison(output.dtype, seed, actual) : 0;

@@ -2,21 +2,21 @@
 
 namespace kforge {
 
-void Verdict::pass(Gate gate, std::string summary, std::string evidence) {
+void Verdict::pass(Gate gate, std::string summary, Evidence evidence) {
   gates.push_back({gate, GateState::kPassed, std::move(summary), std::move(evidence)});
 }
 
 void Verdict::skip(Gate gate, std::string summary) {
-  gates.push_back({gate, GateState::kSkipped, std::move(summary), ""});
+  gates.push_back({gate, GateState::kSkipped, std::move(summary)});
 }
 
-void Verdict::flag(Gate gate, std::string summary, std::string evidence) {
+void Verdict::flag(Gate gate, std::string summary, Evidence evidence) {
   gates.push_back({gate, GateState::kFlagged, std::move(summary), std::move(evidence)});
 }
 
 void Verdict::fail(Failure why) {
-  gates.push_back({gate_of(why).value_or(Gate::kRun), GateState::kFailed, reason_text(why),
-                   std::string(evidence_json(why))});
+  gates.push_back(
+      {gate_of(why).value_or(Gate::kRun), GateState::kFailed, reason_text(why), evidence_of(why)});
   failure = std::move(why);
 }
 

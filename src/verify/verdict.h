@@ -35,9 +35,9 @@ struct Verdict {
   double oracle_seconds = 0;  // spent computing expected values
   double call_seconds = 0;    // spent in check calls
 
-  void pass(Gate gate, std::string summary, std::string evidence = "");
+  void pass(Gate gate, std::string summary, Evidence evidence = {});
   void skip(Gate gate, std::string summary);
-  void flag(Gate gate, std::string summary, std::string evidence = "");
+  void flag(Gate gate, std::string summary, Evidence evidence = {});
   // Records the failed gate (taken from the failure, or "run") and the failure itself.
   void fail(Failure why);
   void add(const GateFinding& finding);

@@ -15,6 +15,7 @@
 #include "machine/machine.h"
 #include "report/eval_terminal.h"
 #include "store/eval_report.h"
+#include "store/evidence_json.h"
 
 namespace kforge {
 namespace {
@@ -117,8 +118,8 @@ class Judged : public testing::TestWithParam<Parameter> {
     }
     EXPECT_LT(seconds, kSecondsForOne);
     EXPECT_THAT(watch.found(kernel.leaves), IsEmpty());
-    std::string shown =
-        report->reason + to_terminal(*report, {.colour = false, .explain = true}) + report->evidence;
+    std::string shown = report->reason + to_terminal(*report, {.colour = false, .explain = true}) +
+                        evidence_text(report->evidence);
     if (report->build) shown += report->build->log;
     EXPECT_THAT(shown, Not(HasSubstr("\033"))) << "terminal codes of the candidate reach the reader";
     if (!kernel.hides.empty()) {
