@@ -37,16 +37,18 @@ struct Counts {
 
 bool is_float(std::string_view m) {
   if (is_any(m, {"vmov", "mov", "vbroadcast", "vperm", "vshuf", "vunpck", "unpck", "shuf", "vinsert",
-                 "vextract", "vxor", "xor", "vand", "and", "vpxor", "prefetch", "vgather", "vblend"}))
+                 "vextract", "vxor", "xor", "vand", "and", "prefetch", "vgather", "vblend"}))
     return false;
+  if (is_any(m, {"vp", "p"})) return false;  // integers: vpmaxsd, vpdpbusd
   return m.ends_with("ps") || m.ends_with("pd") || m.ends_with("ss") || m.ends_with("sd") ||
          m.ends_with("ph") || is_any(m, {"vdpbf16", "tdp"});
 }
 
 int width_of(const Instruction& i) {
-  if (i.mnemonic.ends_with("ss") || i.mnemonic.ends_with("sd")) return 32;
   if (i.mnemonic.starts_with("tdp")) return 8192;
-  return contains(i.operands, "%zmm") ? 512 : contains(i.operands, "%ymm") ? 256 : 128;
+  if (contains(i.operands, "%zmm")) return 512;
+  if (contains(i.operands, "%ymm")) return 256;
+  return i.mnemonic.ends_with("ss") || i.mnemonic.ends_with("sd") ? 32 : 128;
 }
 
 void count(const Instruction& i, Counts& c) {

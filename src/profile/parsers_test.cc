@@ -43,6 +43,27 @@ kernel():
     1231:	jmp    1200 <kernel>
 )";
 
+// Names of integer instructions end like those of scalar floats.
+TEST(HotLoop, IntegersAreNoScalarFloats) {
+  Findings findings;
+  ASSERT_TRUE(parse_hot_loop({"hot_loop", R"(
+0000000000001200 <kernel>:
+kernel():
+/tmp/x/src/kernel.cc:12
+    1208:	vpmaxsd (%rdi,%rax,1),%zmm2,%zmm1
+    1210:	vpdpbusd (%rsi,%rax,1),%zmm1,%zmm0
+    1214:	vpminsd %zmm3,%zmm0,%zmm0
+    1218:	vmulps %zmm0,%zmm4,%zmm5
+    1228:	add    $0x40,%rax
+    122c:	cmp    %rax,%rcx
+    122f:	jne    1208 <kernel+0x8>
+)",
+                              "", ""},
+                             findings));
+  EXPECT_EQ(fact(findings.profile, "hot_loop_vector_bits"), 512);
+  EXPECT_EQ(fact(findings.profile, "hot_loop_fp"), 1);
+}
+
 TEST(HotLoop, InnermostLoopWithMostVectorWork) {
   Findings findings;
   ASSERT_TRUE(parse_hot_loop({"hot_loop", kListing, "", ""}, findings));
