@@ -1,7 +1,7 @@
 # What a test needs and costs, for `ctest -L unit`, `ctest -LE 'slow|timing'` and scripts/test.sh:
 #   unit     one folder of src/, under a second, nothing but the folder's own library
 #   e2e      the built program, or whole conversations with models
-#   timing   compares times: runs alone, and a busy machine can spoil it
+#   timing   measures time: one such test at a time
 #   sandbox  starts processes inside the sandbox
 #   device   needs OpenCL or Vulkan, on the processor at least
 #   slow     seconds to minutes each: every task, every operator, or a search
@@ -17,7 +17,7 @@ set(KF_SLOW adversarial_timed forge_e2e_test forge_modelled_test honest_soak hou
   suites_test)
 
 # The labels of a program, or of a list of tests, as a list in `out`.
-function(kforge_labels name serial out)
+function(kforge_labels name timed out)
   set(labels "")
   foreach(label E2E TIMING SANDBOX DEVICE SLOW)
     if(name IN_LIST KF_${label})
@@ -25,7 +25,7 @@ function(kforge_labels name serial out)
       list(APPEND labels ${word})
     endif()
   endforeach()
-  if(serial)
+  if(timed)
     list(APPEND labels timing)
   endif()
   if(NOT name IN_LIST KF_E2E AND NOT name IN_LIST KF_SLOW AND NOT name IN_LIST KF_DEVICE)
@@ -37,8 +37,8 @@ endfunction()
 
 # Labels for the tests found in a program. gtest_discover_tests cannot hand over a property that is a list, so CTest
 # reads it from a file of its own after it has found them.
-function(kforge_label_tests test_list name serial)
-  kforge_labels(${name} "${serial}" labels)
+function(kforge_label_tests test_list name timed)
+  kforge_labels(${name} "${timed}" labels)
   set(file ${CMAKE_CURRENT_BINARY_DIR}/${test_list}_labels.cmake)
   file(WRITE ${file} "foreach(test IN LISTS ${test_list})\n  set_tests_properties(\"\${test}\" PROPERTIES LABELS \"${labels}\")\nendforeach()\n")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
