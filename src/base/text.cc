@@ -35,6 +35,17 @@ std::string shell_quoted(std::string_view text) {
   return quoted + "'";
 }
 
+std::vector<std::string> parts_of(std::string_view text, char at) {
+  std::vector<std::string> parts(1);
+  for (char c : text) {
+    if (c == at)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {

@@ -19,6 +19,8 @@ std::string shell_quoted(std::string_view text);
 
 // The lines without their line feeds. A line feed at the very end begins no further line.
 std::vector<std::string_view> lines_of(std::string_view text);
+// "a,,b" at commas: "a", "", "b". At least one part, which may be empty.
+std::vector<std::string> parts_of(std::string_view text, char at);
 
 // The character that `text` starts with. bytes is 0 where that is not valid UTF-8.
 // REQUIRES: text is not empty.

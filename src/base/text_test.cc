@@ -37,5 +37,11 @@ TEST(Text, PrintableShowsWhatATerminalWouldObey) {
   EXPECT_EQ(printable("\xC3\xA9\xFF\x7F\r"), "\xC3\xA9\\xff\\x7f\\x0d");
 }
 
+TEST(Text, PartsBetweenSeparators) {
+  EXPECT_EQ(parts_of("ij,jk", ','), (std::vector<std::string>{"ij", "jk"}));
+  EXPECT_EQ(parts_of(",a,", ','), (std::vector<std::string>{"", "a", ""}));
+  EXPECT_EQ(parts_of("", ','), std::vector<std::string>{""});
+}
+
 }  // namespace
 }  // namespace kforge

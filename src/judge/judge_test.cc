@@ -4,29 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/files.h"
+#include "judge/small_workspace.h"
 
 namespace kforge {
 namespace {
 
-class JudgeTest : public testing::Test {
+class JudgeTest : public SmallWorkspace {
  protected:
-  static void SetUpTestSuite() {
-    fs::path home = fs::path(KFORGE_BINARY_DIR) / "judge_test_home";
-    fs::create_directories(home);
-    ::setenv("KFORGE_HOME", home.c_str(), 1);
-  }
-  void SetUp() override {
-    JudgeOptions options;
-    options.task = "core/relu";
-    options.shape_set = "small";
-    options.baselines = {"none"};
-    options.sandbox = SandboxTier::kNone;  // starts sooner; what is tested is the order
-    options.store = false;
-    auto workspace = Workspace::open(options, progress_);
-    ASSERT_TRUE(workspace) << workspace.error().text();
-    workspace_ = std::move(*workspace);
-  }
   Judgement judged(const Program& program, const JudgeRequest& request) {
     auto judgement = judge(*workspace_, program, request);
     EXPECT_TRUE(judgement) << (judgement ? "" : judgement.error().text());
@@ -51,9 +35,6 @@ class JudgeTest : public testing::Test {
       if (row.stage <= last) gates.push_back(row.gate);
     return gates;
   }
-
-  SilentProgress progress_;
-  std::unique_ptr<Workspace> workspace_;
 };
 
 TEST_F(JudgeTest, AnHonestProgramLeavesARecordOfEveryGateInTheOrderOfTheTable) {

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "judge/program.h"
+#include "judge/small_workspace.h"
 #include "judge/tune.h"
 
 namespace kforge {
@@ -14,31 +15,8 @@ namespace {
 
 using testing::HasSubstr;
 
-class Silent final : public Progress {
- public:
-  void stage(std::string_view) override {}
-  void advance(double, std::string_view) override {}
-  void finish() override {}
-};
-
-class RaceTest : public testing::Test {
+class RaceTest : public SmallWorkspace {
  protected:
-  static void SetUpTestSuite() {
-    fs::path home = fs::path(KFORGE_BINARY_DIR) / "forge_test_home";
-    fs::create_directories(home);
-    ::setenv("KFORGE_HOME", home.c_str(), 1);
-  }
-  void SetUp() override {
-    JudgeOptions options;
-    options.task = "core/relu";
-    options.shape_set = "small";
-    options.baselines = {"none"};
-    options.sandbox = SandboxTier::kNone;  // starts sooner; what is tested is the race
-    auto workspace = Workspace::open(options, progress_);
-    ASSERT_TRUE(workspace) << workspace.error().text();
-    workspace_ = std::move(*workspace);
-  }
-
   static Candidate program(const std::string& repeats, const std::string& zero = "0.0f",
                            const std::string& head = "") {
     return {{{"kernel.cc", head +
@@ -57,9 +35,6 @@ class RaceTest : public testing::Test {
     EXPECT_TRUE(result) << (result ? "" : result.error().text());
     return result ? *result : RaceResult{};
   }
-
-  Silent progress_;
-  std::unique_ptr<Workspace> workspace_;
 };
 
 TEST_F(RaceTest, TheFasterProgramBecomesTheIncumbent) {

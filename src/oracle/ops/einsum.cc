@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.h"
 #include "oracle/elementwise.h"
 #include "oracle/gemm.h"
 #include "oracle/ops/operators.h"
@@ -32,13 +33,7 @@ constexpr std::int64_t kMostEllipsisAxes = 30;  // stays below the printable cha
 Equation parse(std::string text, const std::vector<std::int64_t>& ranks) {
   std::erase(text, ' ');
   const auto arrow = text.find("->");
-  std::vector<std::string> terms(1);
-  for (char c : text.substr(0, arrow)) {
-    if (c == ',')
-      terms.emplace_back();
-    else
-      terms.back() += c;
-  }
+  const std::vector<std::string> terms = parts_of(text.substr(0, arrow), ',');
   if (terms.size() != ranks.size())
     refuse("the equation has {} terms for {} inputs", terms.size(), ranks.size());
   std::int64_t ellipsis_axes = 0;

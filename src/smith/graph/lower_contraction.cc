@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.h"
 #include "smith/expr/arithmetic.h"
 #include "smith/graph/window.h"
 
@@ -88,28 +89,16 @@ void gemm(Lowering& l) {
       4);
 }
 
-// x[b, group * C + c, o * stride + k * dilation - pad] * w[f, c, k]
 Value convolution(Lowering& l, const Value& x, const Value& w, DType dtype,
                   const std::function<Expr(const Expr&)>& fix_x,
                   const std::function<Expr(const Expr&)>& fix_w, const Shape& result,
                   const std::string& hint) {
-  const Window window(l.node(), x.shape, Shape(w.shape.begin() + 2, w.shape.end()), result);
-  const std::int64_t groups = l.node().int_attr("group", 1), channels = w.shape[1],
-                     filters = w.shape[0] / groups;
-  Shape reduced{channels};
-  reduced.insert(reduced.end(), window.kernel.begin(), window.kernel.end());
+  const ConvolutionTaps taps(l.node(), x.shape, w.shape, result);
   const Expr zero = type_for(dtype) == Type::kInt ? integer(0) : number(0, type_for(dtype));
   return contraction(
-      l, dtype, result, reduced,
+      l, dtype, result, taps.reduced,
       [&](const Position& k, const Position& r) {
-        Position from{k[0], groups == 1 ? r[0] : plus(times(digit(k[1], filters, 0), channels), r[0])};
-        Position tap{k[1], r[0]};
-        Expr condition;
-        for (std::size_t d = 0; d < window.input.size(); ++d) {
-          from.push_back(window.at(d, k[d + 2], r[d + 1]));
-          condition = both(condition, inside(from.back(), window.input[d]));
-          tap.push_back(r[d + 1]);
-        }
+        const auto [from, tap, condition] = taps.at(k, r);
         return guard(condition, mul(fix_x(x.at(from)), fix_w(w.at(tap))), zero);
       },
       hint);
@@ -186,13 +175,7 @@ void conv_transpose(Lowering& l) {
 std::string spelled_out(const Lowering& l, const std::string& text) {
   constexpr std::string_view kLabels = "0123456789";
   const auto arrow = text.find("->");
-  std::vector<std::string> terms(1);
-  for (char c : text.substr(0, arrow)) {
-    if (c == ',')
-      terms.emplace_back();
-    else
-      terms.back() += c;
-  }
+  const std::vector<std::string> terms = parts_of(text.substr(0, arrow), ',');
   if (terms.size() != l.node().inputs.size()) throw Unsupported{"an equation that does not fit its inputs"};
   auto spelled = [&](std::string term, std::size_t axes, std::size_t most) {
     const auto at = term.find("...");
@@ -233,13 +216,7 @@ void einsum(Lowering& l) {
   const bool dots = text.find("...") != std::string::npos;
   if (dots) text = spelled_out(l, text);
   const auto arrow = text.find("->");
-  std::vector<std::string> terms(1);
-  for (char c : text.substr(0, arrow)) {
-    if (c == ',')
-      terms.emplace_back();
-    else
-      terms.back() += c;
-  }
+  const std::vector<std::string> terms = parts_of(text.substr(0, arrow), ',');
   if (terms.size() != l.node().inputs.size()) throw Unsupported{"an equation that does not fit its inputs"};
   std::map<char, std::int64_t> extents;
   std::map<char, int> seen;

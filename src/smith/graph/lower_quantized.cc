@@ -66,20 +66,9 @@ Value convolution(Lowering& l, std::size_t x_input, std::size_t x_zero, std::siz
   const Value x = l.input(x_input), w = l.input(w_input);
   const auto zx = optional_input(l, x_zero), zw = optional_input(l, w_zero);
   const Shape result = l.output_shape();
-  const Window window(l.node(), x.shape, Shape(w.shape.begin() + 2, w.shape.end()), result);
-  const std::int64_t groups = l.node().int_attr("group", 1), channels = w.shape[1],
-                     filters = w.shape[0] / groups;
-  Shape reduced{channels};
-  reduced.insert(reduced.end(), window.kernel.begin(), window.kernel.end());
-  return exact_sum(l, result, reduced, [&](const Position& k, const Position& r) {
-    Position from{k[0], groups == 1 ? r[0] : plus(times(digit(k[1], filters, 0), channels), r[0])};
-    Position tap{k[1], r[0]};
-    Expr condition;
-    for (std::size_t d = 0; d < window.input.size(); ++d) {
-      from.push_back(window.at(d, k[d + 2], r[d + 1]));
-      condition = both(condition, inside(from.back(), window.input[d]));
-      tap.push_back(r[d + 1]);
-    }
+  const ConvolutionTaps taps(l.node(), x.shape, w.shape, result);
+  return exact_sum(l, result, taps.reduced, [&](const Position& k, const Position& r) {
+    const auto [from, tap, condition] = taps.at(k, r);
     const Expr taken = mul(centred(x.at(from), zx, from[1]), centred(w.at(tap), zw, k[1]));
     return condition ? guard(condition, taken, integer(0)) : taken;
   });

@@ -13,6 +13,16 @@ Expr exp_below(const Expr& x, const Expr& largest) {
   return unary(Op::kExp, binary(Op::kMin, difference, num(0, difference)));
 }
 
+// log(sum(exp(x - largest))) along `axes`.
+Value log_of_sum(Lowering& l, const Value& x, const Axes& axes, const Value& largest) {
+  const Value sum = reduce_value(
+      l, Combine::kSum, x, axes,
+      [&](const Expr& v, const Position& k) { return exp_below(v, largest.at(k)); }, out_name(l) + "_sum");
+  return l.materialize(
+      Value{x.dtype, axes.kept, [=](const Position& k) { return unary(Op::kLog, sum.at(k)); }, {}, 16},
+      out_name(l) + "_log");
+}
+
 void softmax(Lowering& l) {
   const Value input = l.input(0);
   const auto axis = static_cast<std::size_t>(normal_axis(l.node().int_attr("axis", -1), input.rank()));
@@ -40,12 +50,7 @@ void softmax(Lowering& l) {
                       out_name(l) + "_scale");
     return l.define_map([=](const Position& p) { return mul(e.at(p), scale.at(axes.keep(p))); }, 2);
   }
-  const Value sum = reduce_value(
-      l, Combine::kSum, x, axes,
-      [&](const Expr& v, const Position& k) { return exp_below(v, largest.at(k)); }, out_name(l) + "_sum");
-  const Value log_sum = l.materialize(
-      Value{x.dtype, axes.kept, [=](const Position& k) { return unary(Op::kLog, sum.at(k)); }, {}, 16},
-      out_name(l) + "_log");
+  const Value log_sum = log_of_sum(l, x, axes, largest);
   l.define_map([=](const Position& p) { return sub(shifted(p), log_sum.at(axes.keep(p))); }, x.cost + 2);
 }
 
@@ -112,12 +117,7 @@ void cross_entropy(Lowering& l) {
   const Axes axes = one_axis(x, 1);
   const Value largest = reduce_value(
       l, Combine::kMax, x, axes, [](const Expr& e, const Position&) { return e; }, out_name(l) + "_largest");
-  const Value sum = reduce_value(
-      l, Combine::kSum, x, axes,
-      [&](const Expr& v, const Position& k) { return exp_below(v, largest.at(k)); }, out_name(l) + "_sum");
-  const Value log_sum = l.materialize(
-      Value{x.dtype, axes.kept, [=](const Position& k) { return unary(Op::kLog, sum.at(k)); }, {}, 16},
-      out_name(l) + "_log");
+  const Value log_sum = log_of_sum(l, x, axes, largest);
   auto negative_log = [=](const Position& k) {
     Position p = k;
     p.insert(p.begin() + 1, labels.at(k));

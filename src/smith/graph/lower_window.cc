@@ -35,6 +35,26 @@ Window::Window(const Node& node, const Shape& data, const Shape& kernel_shape, c
   }
 }
 
+ConvolutionTaps::ConvolutionTaps(const Node& node, const Shape& x, const Shape& w, const Shape& result)
+    : window(node, x, Shape(w.begin() + 2, w.end()), result),
+      groups(node.int_attr("group", 1)),
+      channels(w[1]),
+      filters(w[0] / groups),
+      reduced{channels} {
+  reduced.insert(reduced.end(), window.kernel.begin(), window.kernel.end());
+}
+
+ConvolutionTap ConvolutionTaps::at(const Position& k, const Position& r) const {
+  ConvolutionTap at{
+      {k[0], groups == 1 ? r[0] : plus(times(digit(k[1], filters, 0), channels), r[0])}, {k[1], r[0]}, {}};
+  for (std::size_t d = 0; d < window.input.size(); ++d) {
+    at.from.push_back(window.at(d, k[d + 2], r[d + 1]));
+    at.condition = both(at.condition, inside(at.from.back(), window.input[d]));
+    at.tap.push_back(r[d + 1]);
+  }
+  return at;
+}
+
 namespace {
 
 // combine over the window of body(x), positions outside of the picture left out. Windows are taken apart into

@@ -3,22 +3,15 @@
 #include <algorithm>
 #include <array>
 
+#include "base/cpp_keywords.h"
+
 namespace kforge::smith {
 namespace {
 
 constexpr auto kTaken = std::to_array<std::string_view>(
-    {// C++
-     "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case",
-     "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield",
-     "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype",
-     "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit", "export", "extern",
-     "false", "float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new",
-     "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public",
-     "register", "reinterpret_cast", "requires", "restrict", "return", "short", "signed", "sizeof", "static",
-     "static_assert", "static_cast", "std", "struct", "switch", "template", "this", "thread_local", "throw",
-     "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void",
-     "volatile", "wchar_t", "while", "xor", "xor_eq", "size_t", "int8_t", "int16_t", "int32_t", "int64_t",
-     "uint8_t", "uint16_t", "uint32_t", "uint64_t", "free", "memcpy", "memset", "aligned_alloc",
+    {// beside the keywords of C++
+     "std", "size_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
+     "uint64_t", "free", "memcpy", "memset", "aligned_alloc",
      // the program around the loops
      "State", "kThreadBytes", "kThreads", "kernel", "kernel_prepared", "main", "omp_get_max_threads",
      "omp_get_num_threads", "omp_get_thread_num", "prepare", "release", "s", "state", "task", "team_size",
@@ -44,7 +37,7 @@ constexpr auto kTaken = std::to_array<std::string_view>(
 }  // namespace
 
 bool is_taken_name(std::string_view name) {
-  return name.ends_with('_') || std::ranges::find(kTaken, name) != kTaken.end();
+  return name.ends_with('_') || is_cpp_keyword(name) || std::ranges::find(kTaken, name) != kTaken.end();
 }
 
 std::string free_name(std::string_view name) {

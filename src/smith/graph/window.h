@@ -17,6 +17,21 @@ struct Window {
   }
 };
 
+// One product of a convolution, x[b, group * C + c, o * stride + k * dilation - pad] * w[f, c, k], for the
+// position `k` of the result and `r` of the sum.
+struct ConvolutionTap {
+  Position from, tap;  // in the data and in the weights
+  Expr condition;      // inside the data; null: always
+};
+struct ConvolutionTaps {
+  Window window;
+  std::int64_t groups, channels, filters;
+  Shape reduced;  // what is summed over
+
+  ConvolutionTaps(const Node& node, const Shape& x, const Shape& w, const Shape& result);
+  ConvolutionTap at(const Position& k, const Position& r) const;
+};
+
 // A list attribute with one entry per spatial dimension.
 Shape spatial_attr(const Node& node, const char* name, std::size_t count, std::int64_t otherwise);
 

@@ -72,22 +72,17 @@ void copy_as(const Walk& walk, T* y, const T* x) {
   copy_rows(walk, y, x);
 }
 
-float widen(unsigned short bits) { return __builtin_bit_cast(float, static_cast<unsigned>(bits) << 16); }
 unsigned short narrow(float value) {
   unsigned bits = __builtin_bit_cast(unsigned, value);
   unsigned rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
   return static_cast<unsigned short>(value != value ? (bits >> 16) | 0x40u : rounded);
 }
 
-struct BFloat16 {
-  unsigned short bits;
-};
-
 template <class T>
 float to_float(T value) {
   return static_cast<float>(value);
 }
-inline float to_float(BFloat16 value) { return widen(value.bits); }
+inline float to_float(BFloat16 value) { return float_of(value); }
 
 template <class To, class From>
 struct Cast {
@@ -99,7 +94,7 @@ struct Cast<BFloat16, From> {
 };
 template <class To>
 struct Cast<To, BFloat16> {
-  static To apply(BFloat16 value) { return static_cast<To>(widen(value.bits)); }
+  static To apply(BFloat16 value) { return static_cast<To>(float_of(value)); }
 };
 template <>
 struct Cast<BFloat16, BFloat16> {

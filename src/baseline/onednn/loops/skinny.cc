@@ -5,13 +5,9 @@
 namespace kforge::loops {
 namespace {
 
-struct BFloat16 {
-  unsigned short bits;
-};
-
 inline float value_of(float x) { return x; }
 inline float value_of(signed char x) { return static_cast<float>(x); }
-inline float value_of(BFloat16 x) { return __builtin_bit_cast(float, static_cast<unsigned>(x.bits) << 16); }
+inline float value_of(BFloat16 x) { return float_of(x); }
 inline float value_of(_Float16 x) { return static_cast<float>(x); }
 
 constexpr int kRows = 4;  // rows of x that share one reading of the weights

@@ -14,6 +14,11 @@ constexpr Index kSerial = 16384;
 inline Index least(Index a, Index b) { return a < b ? a : b; }
 inline Index most(Index a, Index b) { return a > b ? a : b; }
 
+struct BFloat16 {
+  unsigned short bits;
+};
+inline float float_of(BFloat16 x) { return __builtin_bit_cast(float, static_cast<unsigned>(x.bits) << 16); }
+
 struct Range {
   Index begin, end;
 };
