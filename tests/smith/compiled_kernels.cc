@@ -108,8 +108,9 @@ Result<std::vector<KernelCall>> compile_kernels(const std::vector<KernelSource>&
       std::ofstream file(source);
       file << kernels_text(sources, u * per_unit, std::min(sources.size(), (u + 1) * per_unit));
     }
-    Command command{{"g++", "-std=c++20", "-O1", "-fopenmp", "-fno-math-errno", "-fno-trapping-math", "-fPIC",
-                     "-shared", "-w", "-o", library.string(), source.string()}};
+    Command command{{"g++", "-std=c++20", "-O1", "-fopenmp", "-Werror=unused-local-typedefs",
+                     "-Werror=unused-variable", "-fno-math-errno", "-fno-trapping-math", "-fPIC", "-shared",
+                     "-o", library.string(), source.string()}};
     command.argv.insert(command.argv.begin() + 1, flags.begin(), flags.end());
     command.timeout = std::chrono::minutes(5);
     const auto finished = run_command(command);

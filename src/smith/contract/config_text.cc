@@ -6,9 +6,7 @@
 #include <cctype>
 
 namespace kforge::smith {
-namespace {
 
-// Whole identifiers only.
 bool mentions(const std::string& text, const std::string& name) {
   const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
@@ -18,6 +16,8 @@ bool mentions(const std::string& text, const std::string& name) {
   }
   return false;
 }
+
+namespace {
 
 // Tensors that a text names, as locals.
 std::string tensor_aliases(const std::vector<Tensor>& tensors, const std::string& text) {
@@ -198,10 +198,12 @@ void ConfigText::pointer(std::string_view name, const std::string& tensor) {
 void ConfigText::finish(const Contraction& c, const ContractionSchedule& s) {
   const auto function = [&](std::string_view what, const FinishSite& site) {
     const std::string text = c.finish(site);
-    line(
-        fmt::format("static SMITH_INLINE void finish_{}(const Tensors& t, long batch, long row, long column, "
-                    "const float* sum_at) {{",
-                    what));
+    const auto index = [&](const char* name) {
+      return fmt::format("long{}", mentions(text, name) ? fmt::format(" {}", name) : "");
+    };
+    line(fmt::format(
+        "static SMITH_INLINE void finish_{}(const Tensors& t, {}, {}, {}, const float* sum_at) {{", what,
+        index("batch"), index("row"), index("column")));
     body_ += tensor_aliases(c.tensors, text) + indented(text, "    ");
     line("}");
   };

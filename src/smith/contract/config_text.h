@@ -13,6 +13,9 @@
 
 namespace kforge::smith {
 
+// Does the text use that identifier?
+bool mentions(const std::string& text, const std::string& name);
+
 class ConfigText {
  public:
   ConfigText(const std::string& name, const std::vector<Tensor>& tensors);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 
+#include "smith/contract/config_text.h"
 #include "smith/emit/cpp_expr.h"
 
 namespace kforge::smith {
@@ -118,12 +119,13 @@ Finish finish_with(const Epilogue& given, const Program& program,
     used->insert("vectors/vectors.h");
     const bool vectors = site.lanes > 1 && e.in_order && has_lanes(scope, e.value, "column");
     if (vectors) scope.lane_variable = "column";
-    std::string text = vectors ? "using F = Vec;\n" : "using F = float;\n";
+    std::string text;
     const CppValue value = cpp_value(scope, e.value);
     for (const std::string& line : value.lines) text += line + "\n";
     text += store_text(scope, tensors->at(e.tensor), e.view, e.position, value, e.value->type,
                        site.stream && vectors) +
             "\n";
+    if (mentions(text, "F")) text.insert(0, vectors ? "using F = Vec;\n" : "using F = float;\n");
     if (site.lanes == 1 || vectors) return text;
     // No vector form: element by element.
     return std::string(
