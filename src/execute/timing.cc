@@ -172,6 +172,14 @@ std::uint32_t slots_for(const BoundTask& task, double floor_ns, double batch_ns)
   // Small slots cost nothing: all of them, also for a program that was slow when it was checked.
   constexpr std::size_t kSmall = 16 << 10;
   if (batch_ns > 0 && MemoryLayout::bytes_per_slot(task) <= kSmall) floor_ns = 0;
+  // Large ones cost more than the calls: values are drawn and outputs reset in every slot, in every round and
+  // for every program. Calls on them are long, so that fewer make a batch.
+  constexpr double kLarge = 4 << 20, kLargeBatch = 2e6, kMostBytesPerNs = 200;
+  const auto bytes = static_cast<double>(MemoryLayout::bytes_per_slot(task));
+  if (bytes > kLarge) {
+    batch_ns = std::min(batch_ns, kLargeBatch);
+    floor_ns = std::max(floor_ns, bytes / kMostBytesPerNs);
+  }
   double wanted = std::ceil(batch_ns / std::max(floor_ns, 100.0));
   double room = std::floor(static_cast<double>(kSlotMemory) /
                            static_cast<double>(std::max<std::size_t>(MemoryLayout::bytes_per_slot(task), 1)));

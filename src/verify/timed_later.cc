@@ -18,7 +18,10 @@ constexpr std::chrono::milliseconds kLeastSpin{2};
 // are looked at like the others.
 Result<void> TimedJudge::make_late_calls() {
   if (calls_made_ >= kLeastCalls) return {};
-  const double batch = timed_[0].batch, wanted = std::ceil((kLeastCalls - calls_made_) / batch);
+  // Every slot has values anyway, and no time is taken from them: as many calls in a batch as there are
+  // slots.
+  const double batch = memory_->layout.slots;
+  const double wanted = std::ceil(static_cast<double>(kLeastCalls - calls_made_) / batch);
   const double budget = std::min(options_.timing.seconds / 2, kMostLateSeconds);
   const double calls = batch * findings_.ns.value / 1e9;
   // Rather a shorter warm-up than fewer calls.
@@ -27,6 +30,7 @@ Result<void> TimedJudge::make_late_calls() {
   timing.spin = std::clamp(std::chrono::milliseconds(static_cast<long>(left * 1e3)), kLeastSpin, timing.spin);
   const double affordable = budget / (static_cast<double>(timing.spin.count()) / 1e3 + calls);
   timing.min_rounds = timing.max_rounds = static_cast<int>(std::max(1.0, std::min(wanted, affordable)));
+  timing.batch_ns = std::max(timing.batch_ns, 2 * batch * findings_.ns.value);
   timing.patience = 1;  // no figure rests on them: disturbed ones count as well
   std::vector<TimedProgram> alone;
   alone.push_back({.process = owned_[0].get()});
