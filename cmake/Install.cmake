@@ -5,6 +5,8 @@ install(TARGETS ${KFORGE_CHILDREN} RUNTIME DESTINATION libexec/kforge LIBRARY DE
 # The sources of the children that are compiled for other machines too (build/target_programs.cc).
 install(DIRECTORY src/runner DESTINATION share/kforge/src FILES_MATCHING PATTERN "*.cc" PATTERN "*.h" PATTERN "*_test.cc" EXCLUDE)
 install(DIRECTORY src/profile/caller DESTINATION share/kforge/src/profile FILES_MATCHING PATTERN "*.cc" PATTERN "*.h")
+# The headers that emulated builds read (src/emulate/emulate.cc).
+install(DIRECTORY src/emulate/include DESTINATION share/kforge/src/emulate)
 install(DIRECTORY models platforms prompts python tasks DESTINATION share/kforge PATTERN __pycache__ EXCLUDE)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/kforge)
 install(DIRECTORY docs/ DESTINATION share/doc/kforge/docs)

@@ -17,7 +17,8 @@ std::string where_text(const Crash& crash) {
 
 Outcome outcome_of(const Failure& failure) {
   constexpr auto kFirst = static_cast<std::size_t>(Outcome::kNoProgram);
-  static_assert(std::variant_size_v<Failure> + kFirst == static_cast<std::size_t>(Outcome::kRejected) + 1);
+  static_assert(std::variant_size_v<Failure> + kFirst ==
+                static_cast<std::size_t>(Outcome::kNotVerifiable) + 1);
   return static_cast<Outcome>(failure.index() + kFirst);
 }
 
@@ -48,6 +49,7 @@ std::string reason_text(const Failure& failure) {
                         [](const WrongShape& f) { return f.reason; },
                         [](const WrongValue& f) { return f.reason; },
                         [](const Rejected& f) { return f.reason; },
+                        [](const NotVerifiable& f) { return f.reason; },
                     },
                     failure);
 }

@@ -50,8 +50,13 @@ struct Rejected {
   std::string reason;
   Evidence evidence = {};
 };
+// It may well be right, but uses what cannot be run on this machine.
+struct NotVerifiable {
+  std::string reason;  // "not verifiable here: TMA (tensor maps), kernel.cu:40"
+};
 
-using Failure = std::variant<NoProgram, CompileError, Crash, Timeout, WrongShape, WrongValue, Rejected>;
+using Failure =
+    std::variant<NoProgram, CompileError, Crash, Timeout, WrongShape, WrongValue, Rejected, NotVerifiable>;
 
 Outcome outcome_of(const Failure& failure);
 std::string_view outcome_name(const Failure& failure);  // name_of() it

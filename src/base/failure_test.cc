@@ -13,6 +13,7 @@ TEST(Failure, EveryAlternativeHasItsNameGateAndReason) {
   EXPECT_EQ(outcome_name(WrongShape{"y"}), "wrong_shape");
   EXPECT_EQ(outcome_name(WrongValue{Gate::kAccuracy, "off"}), "wrong_value");
   EXPECT_EQ(outcome_name(Rejected{Gate::kSymbols, "defines memcpy"}), "rejected");
+  EXPECT_EQ(outcome_name(NotVerifiable{"TMA, line 40"}), "not_verifiable");
 
   EXPECT_EQ(gate_name(WrongValue{Gate::kAccuracy, "off"}), "accuracy");
   EXPECT_EQ(gate_name(Rejected{Gate::kSymbols, ""}), "symbols");

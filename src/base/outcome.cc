@@ -6,8 +6,9 @@
 namespace kforge {
 namespace {
 
-constexpr std::string_view kNames[] = {"passed",      "no_program",  "compile_error", "crash",  "timeout",
-                                       "wrong_shape", "wrong_value", "rejected",      "slower", "overturned"};
+constexpr std::string_view kNames[] = {"passed",         "no_program",  "compile_error", "crash",
+                                       "timeout",        "wrong_shape", "wrong_value",   "rejected",
+                                       "not_verifiable", "slower",      "overturned"};
 static_assert(std::size(kNames) == static_cast<std::size_t>(Outcome::kOverturned) + 1);
 
 }  // namespace

@@ -18,13 +18,14 @@ enum class Outcome : std::uint8_t {
   kWrongShape,
   kWrongValue,
   kRejected,
+  kNotVerifiable,
   // Of an attempt in a search only.
   kSlower,      // lost a race against the best so far; not judged further
   kOverturned,  // was accepted, and did not pass when it was judged again
 };
 
 // "passed", "no_program", "compile_error", "crash", "timeout", "wrong_shape", "wrong_value", "rejected",
-// "slower", "overturned".
+// "not_verifiable", "slower", "overturned".
 std::string_view name_of(Outcome outcome);
 std::optional<Outcome> outcome_from_name(std::string_view name);
 

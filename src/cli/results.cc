@@ -77,10 +77,10 @@ void declare_results(CLI::App& command, int& exit_code) {
   auto filter = std::make_shared<ResultFilter>();
   auto json = std::make_shared<bool>(false);
   add_value(command, "--task", filter->task, "NAME", "only of this task");
-  add_choice(
-      command, "--outcome", filter->outcome,
-      {"passed", "no_program", "compile_error", "crash", "timeout", "wrong_shape", "wrong_value", "rejected"},
-      "is");
+  add_choice(command, "--outcome", filter->outcome,
+             {"passed", "no_program", "compile_error", "crash", "timeout", "wrong_shape", "wrong_value",
+              "rejected", "not_verifiable"},
+             "is");
   add_number(command, "-n,--limit", filter->limit, std::size_t{1}, std::size_t{1'000'000},
              "at most this many");
   command.add_flag("--json", *json, "as JSON");

@@ -26,6 +26,8 @@ std::vector<std::string> after_failure(const EvalReport& report) {
       return {"`--explain` shows every gate with its evidence"};
     case Outcome::kRejected:
       return {"docs/gates.md says what each gate asks, docs/security.md what it protects against"};
+    case Outcome::kNotVerifiable:
+      return {"judge it where the hardware is, or do without what is named above"};
     default:
       return {};
   }

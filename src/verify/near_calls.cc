@@ -23,9 +23,8 @@ std::optional<Failure> nothing_written(const BoundTask& task, const TensorMemory
     const std::int64_t elements = element_count(argument.shape);
     if (argument.role != Role::kOutput || !is_float(argument.dtype) || elements == 0) continue;
     if (count_poison(argument.dtype, 0, outputs.tensor(a, slot)) == elements)
-      return WrongValue{
-          Gate::kMemory,
-          fmt::format("{} of {} elements of {} were never written", elements, elements, argument.name)};
+      return WrongValue{Gate::kMemory, fmt::format("{} of {} elements of {} were never written", elements,
+                                                   elements, argument.name)};
   }
   return std::nullopt;
 }

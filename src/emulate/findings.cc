@@ -1,0 +1,198 @@
+#include "emulate/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "base/files.h"
+#include "emulate/runtime/report.h"
+#include "platform/programs.h"
+
+namespace kforge::emulate {
+namespace {
+
+constexpr std::string_view kFolder = "/kfe/";  // where the compiler was told it works
+
+template <std::size_t n>
+std::string text_of(const char (&text)[n]) {
+  std::string out(text, strnlen(text, n));
+  for (char& c : out)
+    if (c < 0x20 || c > 0x7e) c = '?';
+  return out;
+}
+
+struct SourceLine {
+  std::string file;
+  int line = 0;
+};
+
+// The innermost line of the candidate's own text, from the frames of one address: "FILE:LINE (discriminator
+// 2)".
+SourceLine own_line(const std::vector<std::string_view>& frames) {
+  for (std::string_view frame : frames) {
+    frame = frame.substr(0, frame.find(' '));
+    const std::size_t colon = frame.rfind(':');
+    if (!frame.starts_with(kFolder) || frame.find("/include/") != frame.npos || colon == frame.npos) continue;
+    SourceLine found{std::string(frame.substr(kFolder.size(), colon - kFolder.size())), 0};
+    std::from_chars(frame.data() + colon + 1, frame.data() + frame.size(), found.line);
+    return found;
+  }
+  return {};
+}
+
+// Offsets of instructions in the library to lines, by binutils inside the sandbox: debug information is the
+// candidate's.
+Result<std::map<std::uint64_t, SourceLine>> look_up(const std::set<std::uint64_t>& offsets,
+                                                    const fs::path& library, SandboxTier tier) {
+  std::map<std::uint64_t, SourceLine> lines;
+  if (offsets.empty()) return lines;
+  auto program = find_program("addr2line");
+  if (!program) return fail_with_remedy("apt-get install binutils", "addr2line is not installed");
+  KF_TRY(TempDir folder, TempDir::create(0755));
+  const fs::path copy = folder.path() / "kernel.so", output = folder.path() / "out";
+  std::error_code error;
+  fs::copy_file(library, copy, error);
+  if (error) return fail("cannot copy {}: {}", library.string(), error.message());
+  fs::permissions(copy, fs::perms(0644), error);
+  fs::create_directory(output, error);
+  SandboxSpec spec;
+  spec.profile = SandboxProfile::kCompile;
+  spec.argv = {program->string(), "-a", "-i", "-e", copy.string()};
+  for (std::uint64_t offset : offsets) spec.argv.push_back(fmt::format("{:#x}", offset));
+  spec.readable = {folder.path()};
+  spec.writable = output;
+  spec.env = {{"PATH", "/usr/bin:/bin"}, {"LC_ALL", "C"}};
+  spec.limits.wall = std::chrono::milliseconds(20'000);
+  spec.limits.output_bytes = 4 << 20;
+  KF_TRY(auto process, start_sandboxed(spec, tier));
+  KF_TRY(SandboxExit exit, process->wait());
+  std::uint64_t at = 0;
+  std::vector<std::string_view> frames;
+  auto finish = [&] {
+    if (at) lines[at] = own_line(frames);
+    frames.clear();
+  };
+  for (std::size_t begin = 0; begin < exit.out.size();) {
+    const std::size_t end = std::min(exit.out.find('\n', begin), exit.out.size());
+    const std::string_view line = std::string_view(exit.out).substr(begin, end - begin);
+    begin = end + 1;
+    if (line.starts_with("0x")) {
+      finish();
+      std::from_chars(line.data() + 2, line.data() + line.size(), at, 16);
+    } else {
+      frames.push_back(line);
+    }
+  }
+  finish();
+  return lines;
+}
+
+// The call before a return address.
+std::uint64_t instruction_of(std::uint64_t offset) { return offset ? offset - 1 : 0; }
+
+std::string thread_text(const FindingPlace& place) {
+  auto index = [](const std::array<std::uint32_t, 3>& i) {
+    return i[1] || i[2] ? fmt::format("({}, {}, {})", i[0], i[1], i[2]) : fmt::format("{}", i[0]);
+  };
+  return fmt::format("{}:{} (thread {} of block {})", place.file, place.line, index(place.thread),
+                     index(place.block));
+}
+
+}  // namespace
+
+std::size_t report_bytes() { return KFE_REPORT_BYTES; }
+
+std::string_view name_of(FindingKind kind) {
+  static constexpr std::string_view kNames[] = {"",
+                                                "race",
+                                                "out of bounds",
+                                                "barriers in different branches",
+                                                "barrier after an exit",
+                                                "deadlock",
+                                                "shuffle from an absent lane",
+                                                "lanes in different functions",
+                                                "more than a device has",
+                                                "the kernel stopped itself",
+                                                "shared memory that was never written"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string Finding::sentence() const {
+  std::string out = fmt::format("{} in {}: {}", name_of(kind), kernel, text);
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (!places[i].file.empty()) out += (i ? " and " : ", ") + thread_text(places[i]);
+  return out;
+}
+
+Result<Report> read_report(std::span<const std::byte> memory, const fs::path& library, SandboxTier tier) {
+  if (memory.size() < sizeof(KfeReport)) return fail("the emulator's report is too short");
+  auto raw = std::make_unique<KfeReport>();
+  std::memcpy(raw.get(), memory.data(), sizeof(KfeReport));
+  if (raw->magic != KFE_REPORT_MAGIC) return fail("the program left no report of the emulator");
+  const std::size_t findings = std::min<std::size_t>(raw->findings, KFE_MAX_FINDINGS);
+  const std::size_t traffics = std::min<std::size_t>(raw->traffics, KFE_MAX_TRAFFIC);
+  std::set<std::uint64_t> offsets;
+  for (std::size_t i = 0; i < findings; ++i)
+    for (const KfePlace& place : raw->finding[i].places)
+      if (place.offset) offsets.insert(instruction_of(place.offset));
+  for (std::size_t i = 0; i < traffics; ++i) offsets.insert(instruction_of(raw->traffic[i].offset));
+  KF_TRY(auto lines, look_up(offsets, library, tier));
+
+  Report report;
+  report.accesses = raw->accesses_checked;
+  for (std::size_t i = 0; i < findings; ++i) {
+    const KfeFinding& from = raw->finding[i];
+    if (from.kind == 0 || from.kind >= KFE_KINDS) continue;
+    Finding finding{
+        static_cast<FindingKind>(from.kind), text_of(from.kernel), text_of(from.text), from.times, {}};
+    for (const KfePlace& place : from.places) {
+      FindingPlace to{text_of(place.file),
+                      static_cast<int>(place.line & 0xFFFFFF),
+                      place.is_write != 0,
+                      {place.thread.x, place.thread.y, place.thread.z},
+                      {place.block.x, place.block.y, place.block.z}};
+      if (place.offset) {
+        const SourceLine& line = lines[instruction_of(place.offset)];
+        to.file = line.file;
+        to.line = line.line;
+      } else if (to.file.empty() && !finding.places.empty()) {
+        continue;
+      }
+      finding.places.push_back(std::move(to));
+    }
+    report.findings.push_back(std::move(finding));
+  }
+  // Compilers split and double accesses: one row for each line and way.
+  for (std::size_t i = 0; i < traffics; ++i) {
+    const KfeTraffic& from = raw->traffic[i];
+    if (from.requests == 0 || from.requests > (std::uint64_t{1} << 48)) continue;
+    const SourceLine& line = lines[instruction_of(from.offset)];
+    Traffic row{text_of(from.kernel),
+                line.file,
+                line.line,
+                from.is_shared != 0,
+                from.is_write != 0,
+                0,
+                0,
+                0,
+                from.size};
+    auto known = std::ranges::find_if(report.traffic, [&](const Traffic& t) {
+      return t.kernel == row.kernel && t.file == row.file && t.line == row.line && t.shared == row.shared &&
+             t.write == row.write;
+    });
+    if (known == report.traffic.end()) known = report.traffic.insert(known, row);
+    const double all = static_cast<double>(known->requests + from.requests);
+    known->units =
+        (known->units * static_cast<double>(known->requests) + static_cast<double>(from.units)) / all;
+    known->lanes =
+        (known->lanes * static_cast<double>(known->requests) + static_cast<double>(from.lanes)) / all;
+    known->requests += from.requests;
+  }
+  return report;
+}
+
+}  // namespace kforge::emulate
