@@ -211,13 +211,25 @@ class Reading {
     return all;
   }
 
+  // `threads` instead of `grid`: blocks at the edge are smaller.
+  void grid_of_threads(const Json& json, const std::string& where, PlanLaunch& made) const {
+    if (!setting_.non_uniform)
+      wrong(where + ".threads", "only Metal takes a grid of threads; give 'grid' in blocks");
+    if (json.contains("grid")) wrong(where, "has both 'grid' and 'threads'");
+    made.threads = extents(json, "threads", where);
+    for (std::size_t i = 0; i < 3; ++i) made.grid[i] = (made.threads[i] + made.block[i] - 1) / made.block[i];
+  }
+
   PlanLaunch launch(const Json& json, const std::string& where) {
-    only_keys(json, where, {"kernel", "grid", "block", "shared_bytes", "args"});
+    only_keys(json, where, {"kernel", "grid", "threads", "block", "shared_bytes", "args"});
     PlanLaunch made;
     made.kernel = text(json["kernel"], where + ".kernel");
     check_name(made.kernel, where + ".kernel");
-    made.grid = extents(json, "grid", where);
     made.block = extents(json, "block", where);
+    if (json.contains("threads"))
+      grid_of_threads(json, where, made);
+    else
+      made.grid = extents(json, "grid", where);
     std::uint64_t threads = 1;
     for (std::uint32_t extent : made.block) threads *= std::min<std::uint64_t>(extent, 1 << 20);
     if (threads > setting_.most_threads)

@@ -44,7 +44,8 @@ struct PlanLaunch {
   std::string kernel;
   std::array<std::uint32_t, 3> grid{1, 1, 1};   // blocks
   std::array<std::uint32_t, 3> block{1, 1, 1};  // threads of one
-  std::size_t shared_bytes = 0;                 // beside what the source declares
+  std::array<std::uint32_t, 3> threads{};  // of the whole grid, where it is no multiple of blocks; else 0
+  std::size_t shared_bytes = 0;            // beside what the source declares
   std::vector<PlanArgument> arguments;
 };
 struct PlanFill {
@@ -79,6 +80,7 @@ struct PlanSetting {
   std::vector<PlanTensor> tensors;
   PlanSymbols dimensions;                          // and tunables
   std::uint32_t most_threads = 1024;               // of one block
+  bool non_uniform = false;                        // the device takes grids of threads (Metal)
   std::size_t most_memory = std::size_t{8} << 30;  // all buffers of the plan together
 };
 

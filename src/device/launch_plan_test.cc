@@ -123,5 +123,21 @@ TEST(LaunchPlan, HostilePlansEndSoon) {
   EXPECT_NE(mistake(std::string(100'000, '[')), "none");
 }
 
+TEST(LaunchPlan, GridsOfThreadsAreForDevicesThatTakeThem) {
+  const std::string text = run(R"({"kernel": "k", "threads": [100, 3], "block": [32, 2], "args": ["y"]})");
+  EXPECT_THAT(mistake(text), HasSubstr("run[0].threads: only Metal takes a grid of threads"));
+  PlanSetting metal = setting();
+  metal.non_uniform = true;
+  auto read = read_launch_plan(text, metal);
+  ASSERT_TRUE(read) << read.error().log;
+  const auto& launch = std::get<PlanLaunch>(read->run[0]);
+  EXPECT_EQ(launch.grid, (std::array<std::uint32_t, 3>{4, 2, 1}));
+  EXPECT_EQ(launch.threads, (std::array<std::uint32_t, 3>{100, 3, 1}));
+  auto both = read_launch_plan(
+      run(R"({"kernel": "k", "threads": [4], "grid": [1], "block": [4], "args": ["y"]})"), metal);
+  ASSERT_FALSE(both);
+  EXPECT_THAT(both.error().log, HasSubstr("has both 'grid' and 'threads'"));
+}
+
 }  // namespace
 }  // namespace kforge

@@ -15,9 +15,6 @@ namespace {
 
 CompileError mistake(std::string text) { return {"plan.json: error: " + std::move(text) + "\n"}; }
 
-// "softmax" of "softmax<256>".
-std::string base_name(std::string_view name) { return std::string(name.substr(0, name.find('<'))); }
-
 class Generator {
  public:
   Generator(const LaunchPlan& plan, const std::vector<bool>& params, const Rewritten& source,
@@ -25,6 +22,7 @@ class Generator {
       : plan_(plan), params_(params), source_(source), language_(language), variant_(variant) {}
 
   std::expected<Contract, CompileError> run() {
+    write_constants();
     contract_.thunks = "\n# 1 \"plan.json\"\n";
     contract_.tables = "#include \"kforge/program_api.h\"\n";
     for (const auto& [part, steps] : {std::pair{"prepare", &plan_.prepare}, std::pair{"run", &plan_.run}})
@@ -39,9 +37,24 @@ class Generator {
   }
 
  private:
+  // By the plan's `defines`.
+  void write_constants() {
+    if (language_ != Language::kMetal) return;
+    contract_.constants =
+        "namespace kfe_constants {\nstruct Value {\n  bool defined;\n  double value;\n};\n"
+        "inline bool kfe_is_defined(Value v) { return v.defined; }\n";
+    for (const std::string& name : source_.constants) {
+      const auto found = plan_.defines.find(name);
+      const bool known = found != plan_.defines.end();
+      contract_.constants +=
+          fmt::format("inline constexpr Value {}{{{}, {}}};\n", name, known, known ? found->second : 0);
+    }
+    contract_.constants += "}\n";
+  }
+
   // The pointers and scalars that a launch gives, against what the kernel takes; and the kernel's thunk.
   std::optional<CompileError> look_at(const PlanLaunch& launch, const std::string& place) {
-    const std::string base = base_name(launch.kernel);
+    const std::string& base = launch.kernel;
     const auto kernel = std::ranges::find(source_.kernels, base, &KernelSignature::name);
     if (kernel == source_.kernels.end()) {
       std::vector<std::string> names;
@@ -56,6 +69,7 @@ class Generator {
     if (launch.shared_bytes > (227u << 10))
       return mistake(fmt::format("{}.shared_bytes: {} bytes, a block has at most {}", place,
                                  launch.shared_bytes, 227 << 10));
+    const std::string callee = kernel->callee.empty() ? launch.kernel : kernel->callee;
     std::string checks;
     for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
       const auto* scalar = std::get_if<PlanScalar>(&launch.arguments[i]);
@@ -63,13 +77,13 @@ class Generator {
       const char* type = scalar ? kTypes[static_cast<int>(scalar->type)] : "void*";
       checks += fmt::format(
           "static_assert(kfe::takes<{}, {}>(&{}), \"{}.args[{}]: {} for a parameter of another type\");\n",
-          position_of(*kernel, i), type, launch.kernel, place, i, scalar ? type : "a buffer");
+          position_of(*kernel, i), type, callee, place, i, scalar ? type : "a buffer");
     }
     if (checked_.insert(launch.kernel + checks).second) contract_.thunks += checks;
     const std::string thunk = fmt::format("kfe_thunk_{}", thunks_.size());
     if (thunks_.try_emplace(launch.kernel, thunk).second) {
       contract_.names.push_back(thunk);
-      contract_.thunks += thunk_text(*kernel, launch.kernel, thunk);
+      contract_.thunks += thunk_text(*kernel, callee, thunk);
       contract_.tables += fmt::format("extern \"C\" void {}(const KfeArgument*);\n", thunk);
     }
     return std::nullopt;
@@ -139,9 +153,9 @@ class Generator {
         list += fmt::format("{{-1, 0, (long long){}ull, 0}}, ", static_cast<std::uint64_t>(scalar.integer));
     }
     arguments += fmt::format("static const KfePlanArgument {}[] = {{{}{{}}}};\n", name, list);
-    return fmt::format("  {{KfeStep::kLaunch, \"{}\", {}, {}, {}, {{}}, {}ull, {}, {}, 0, 0, 0, 0}},\n",
+    return fmt::format("  {{KfeStep::kLaunch, \"{}\", {}, {}, {}, {}, {}ull, {}, {}, 0, 0, 0, 0}},\n",
                        launch.kernel, thunks_.at(launch.kernel), index(launch.grid), index(launch.block),
-                       launch.shared_bytes, name, launch.arguments.size());
+                       index(launch.threads), launch.shared_bytes, name, launch.arguments.size());
   }
   std::string row(const PlanFill& fill, const std::string&, std::string&) const {
     return fmt::format(
@@ -159,9 +173,9 @@ class Generator {
     if (looks(variant_))
       contract_.tables += fmt::format("extern \"C\" const kfe_u32 kfe_bounds_only = {};\n",
                                       variant_ == Variant::kAsan ? 1 : 0);
-    contract_.tables +=
-        fmt::format("static const KfeProgram program = {{memory, {}, prepare_steps, {}, run_steps, {}}};\n",
-                    plan_.memory.size(), plan_.prepare.size(), plan_.run.size());
+    contract_.tables += fmt::format(
+        "static const KfeProgram program = {{memory, {}, prepare_steps, {}, run_steps, {}, {}}};\n",
+        plan_.memory.size(), plan_.prepare.size(), plan_.run.size(), language_ == Language::kMetal ? 1 : 0);
     const std::string report = looks(variant_) ? "report" : "nullptr";
     std::vector<std::string> all, of_params, of_rest, given_params, given_rest, given_all;
     for (std::size_t i = 0; i < plan_.tensors; ++i) {

@@ -15,6 +15,7 @@
 namespace kforge::emulate {
 
 struct Contract {
+  std::string constants;           // C++, before the rewritten source: function constants of MSL
   std::string thunks;              // C++, after the rewritten source
   std::vector<std::string> names;  // of the thunks: all that the candidate's object may show
   std::string tables;              // C++, a translation unit of its own

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 
@@ -266,7 +267,8 @@ kforge::Step<Library> build(const Request& request) {
 
   auto contract = make_contract(request.plan, request.params, source, request.language, request.variant);
   if (!contract) return candidate_failed(contract.error());
-  KF_TRY_VOID(write_scratch_file(stage.sources / "kfe_rewritten.ii", source.text + contract->thunks));
+  KF_TRY_VOID(write_scratch_file(stage.sources / "kfe_rewritten.ii",
+                                 contract->constants + source.text + contract->thunks));
   KF_TRY_VOID(write_scratch_file(stage.sources / "kfe_tables.cc", contract->tables));
   KF_TRY_VOID(write_scratch_file(stage.sources / "kfe_exports.map", kExports));
   KF_TRY(SandboxExit second, run_script(stage, request, compile_script(request, *contract, clang)));

@@ -21,6 +21,7 @@ struct KernelSignature {
   std::string name;
   int line = 0;
   std::vector<KernelParameter> parameters;
+  std::string callee;  // of a named instance of a template: "name<float>"; else empty
 };
 
 // Something of the language that cannot be checked here, or that device code may not have.
@@ -33,6 +34,7 @@ struct SourceNote {
 struct Rewritten {
   std::string text;
   std::vector<KernelSignature> kernels;
+  std::vector<std::string> constants;   // function constants, by name
   std::vector<SourceNote> unsupported;  // the program may be right: it is not verifiable here
   std::vector<SourceNote> refused;      // host code in a device's clothes
   std::vector<SourceNote> errors;       // mistakes that the compiler would explain badly

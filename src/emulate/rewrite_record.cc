@@ -39,10 +39,14 @@ std::string to_json(const Rewritten& rewritten) {
     Json parameters = Json::array();
     for (const KernelParameter& parameter : kernel.parameters)
       parameters.push_back({{"attribute", parameter.attribute}, {"index", parameter.index}});
-    kernels.push_back({{"name", kernel.name}, {"line", kernel.line}, {"parameters", parameters}});
+    kernels.push_back({{"name", kernel.name},
+                       {"line", kernel.line},
+                       {"callee", kernel.callee},
+                       {"parameters", parameters}});
   }
   return Json{{"text", rewritten.text},
               {"kernels", kernels},
+              {"constants", rewritten.constants},
               {"unsupported", notes_json(rewritten.unsupported)},
               {"refused", notes_json(rewritten.refused)},
               {"errors", notes_json(rewritten.errors)}}
@@ -55,16 +59,21 @@ bool from_json(std::string_view text, Rewritten& out) {
     return false;
   out.text = json["text"];
   for (const Json& row : json["kernels"]) {
-    if (!row.is_object() || !is_text(row, "name") || !is_number(row, "line") || !row.contains("parameters") ||
-        !row["parameters"].is_array())
+    if (!row.is_object() || !is_text(row, "name") || !is_number(row, "line") || !is_text(row, "callee") ||
+        !row.contains("parameters") || !row["parameters"].is_array())
       return false;
-    KernelSignature kernel{row["name"], row["line"], {}};
+    KernelSignature kernel{row["name"], row["line"], {}, row["callee"]};
     for (const Json& parameter : row["parameters"]) {
       if (!parameter.is_object() || !is_text(parameter, "attribute") || !is_number(parameter, "index"))
         return false;
       kernel.parameters.push_back({parameter["attribute"], parameter["index"]});
     }
     out.kernels.push_back(std::move(kernel));
+  }
+  if (!json.contains("constants") || !json["constants"].is_array()) return false;
+  for (const Json& name : json["constants"]) {
+    if (!name.is_string()) return false;
+    out.constants.push_back(name);
   }
   return read_notes(json, "unsupported", out.unsupported) && read_notes(json, "refused", out.refused) &&
          read_notes(json, "errors", out.errors);

@@ -2,7 +2,9 @@
 // of the block, with a typedef that leaves the declarator as it was:
 //   typedef T t_a[X][Y]; static KfeSite s_a{...}; t_a& a = kfe::shared<t_a>(s_a);
 // and `extern __shared__ T d[];` a pointer to the launch's dynamic shared memory.
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "emulate/rewrite.h"
 

@@ -103,6 +103,39 @@ TEST(Rewrite, WhatTheEmulatorHasNotIsNamed) {
   EXPECT_EQ(includes.unsupported[0].line, 3);
 }
 
+TEST(Rewrite, MetalKernelsAreFoundByTheirAttributes) {
+  const Rewritten r = rewritten(
+      "[[kernel]] void a(device float* x [[buffer(2)]], constant Pair<int, int>& p [[buffer(0)]],\n"
+      "    threadgroup float* s [[threadgroup(0)]], uint2 i [[thread_position_in_grid]]) {}\n"
+      "template <class T> kernel void b(device T* x [[buffer(0)]]) {}\n"
+      "template [[host_name(\"b_half\")]] kernel void b<half>(device half* x [[buffer(0)]]);\n",
+      Language::kMetal);
+  ASSERT_EQ(r.kernels.size(), 3u);
+  EXPECT_EQ(r.kernels[0].name, "a");
+  ASSERT_EQ(r.kernels[0].parameters.size(), 4u);
+  EXPECT_EQ(r.kernels[0].parameters[0].index, 2);
+  EXPECT_EQ(r.kernels[0].parameters[2].attribute, "threadgroup");
+  EXPECT_EQ(r.kernels[0].parameters[3].attribute, "thread_position_in_grid");
+  EXPECT_EQ(r.kernels[2].name, "b_half");
+  EXPECT_EQ(r.kernels[2].callee, "b<half>");
+  for (const char* word : {"device", "constant", "[[", "kernel", "threadgroup", "host_name"})
+    EXPECT_THAT(r.text.substr(r.text.find('\n')), Not(HasSubstr(word)));
+}
+
+TEST(Rewrite, MetalConstructorsAndConstantsAreSpelledOut) {
+  const Rewritten r = rewritten(
+      "constant bool fast [[function_constant(0)]];\nconstant float t[2] = {1.0h, 2h};\n"
+      "float4 f() { threadgroup float a[4]; threadgroup float* p = a; return float4(p[0], x.xyz) + 0x1h; }\n"
+      "bool g() { return is_function_constant_defined(fast); }\n",
+      Language::kMetal);
+  EXPECT_THAT(r.constants, ElementsAre("fast"));
+  EXPECT_THAT(r.text, HasSubstr("const bool fast = static_cast<bool >(kfe_constants::fast.value) ;"));
+  EXPECT_THAT(r.text, HasSubstr("{(static_cast<half>(1.0f)), (static_cast<half>(2.0f))}"));
+  EXPECT_THAT(r.text, HasSubstr("kfe_t_a& a = kfe::shared<kfe_t_a>(kfe_s_a);  float* p = a;"));
+  EXPECT_THAT(r.text, HasSubstr("return kfe::make<float4>(p[0], x.xyz) + 0x1h;"));
+  EXPECT_THAT(r.text, HasSubstr("kfe_constants::kfe_is_defined(kfe_constants::fast)"));
+}
+
 TEST(Rewrite, TheRecordComesBackAsItWas) {
   Rewritten r = rewritten("__global__ void k(float* x) { asm(\"bar.sync 0;\"); }\nk<<<1, 1>>>();");
   Rewritten back;

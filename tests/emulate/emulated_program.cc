@@ -20,6 +20,7 @@ Request request_for(const TestProgram& program) {
   request.variant = program.variant;
   request.tier = SandboxTier::kNone;
   PlanSetting setting;
+  setting.non_uniform = program.language == emulate::Language::kMetal;
   for (const TestTensor& tensor : program.tensors) {
     setting.tensors.push_back(
         {tensor.name, tensor.dtype, tensor.elements * size_of(tensor.dtype), tensor.param, tensor.output});

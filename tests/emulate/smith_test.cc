@@ -55,5 +55,7 @@ void check_core(DeviceLanguage language, emulate::Language target, std::size_t f
 
 TEST(EmulatedSmith, CudaOfCoreIsRight) { check_core(DeviceLanguage::kCuda, emulate::Language::kCuda, 0); }
 
+TEST(EmulatedSmith, MslOfCoreIsRight) { check_core(DeviceLanguage::kMsl, emulate::Language::kMetal, 5); }
+
 }  // namespace
 }  // namespace kforge

@@ -121,7 +121,7 @@ Fiber* FiberPool::take(void (*main)()) {
   void** frame = reinterpret_cast<void**>(fiber->high) - kFrameWords;
   for (size_t i = 0; i < kFrameWords; ++i) frame[i] = nullptr;
   frame[kReturnWord] = reinterpret_cast<void*>(main);
-  fiber->stack_pointer = frame;
+  fiber->stack_pointer = static_cast<void*>(frame);
   return fiber;
 }
 

@@ -79,8 +79,8 @@ void fill(void* data, uint64_t bytes, uint32_t element, uint64_t pattern) {
 }
 
 void launch(const KfeProgram& program, const KfeStep& step, void* const* memory) {
-  KfeArgument arguments[256];
-  for (uint32_t i = 0; i < step.count && i < 256; ++i) {
+  KfeArgument arguments[2 * kMostArguments];  // and the scalars that go by address
+  for (uint32_t i = 0; i < step.count && i < kMostArguments; ++i) {
     const KfePlanArgument& from = step.arguments[i];
     if (from.memory >= 0)
       arguments[i].pointer = static_cast<char*>(memory[from.memory]) + from.value;
@@ -88,6 +88,10 @@ void launch(const KfeProgram& program, const KfeStep& step, void* const* memory)
       arguments[i].real = from.real;
     else
       arguments[i].integer = from.value;
+    if (from.memory < 0 && program.by_address) {
+      arguments[kMostArguments + i] = arguments[i];
+      arguments[i].pointer = &arguments[kMostArguments + i];
+    }
   }
   Launch launch{};
   launch.step = &step;
@@ -158,7 +162,7 @@ void kfe_release(const KfeProgram*, void* given) {
   auto* state = static_cast<kfe::State*>(given);
   if (!state) return;
   state->buffers.destroy();
-  free(state->tensors);
+  free(static_cast<void*>(state->tensors));
   free(state);
 }
 

@@ -12,6 +12,7 @@
 namespace kfe {
 
 inline constexpr int kPoison = 0xFF;  // a NaN as float, -1 as integer: what was never written shows
+inline constexpr uint32_t kMostArguments = 256;
 inline constexpr uint32_t kMostThreads = 1024;
 inline constexpr uint32_t kMostWarps = kMostThreads / KFE_LANES;
 inline constexpr uint32_t kArenaBytes = 64 << 10;    // static shared memory, with gaps between variables

@@ -180,7 +180,8 @@ inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
 KFE_LOAD(__ldg)
 KFE_LOAD(__ldcs)
 KFE_LOAD(__ldcg)
-KFE_LOAD(__ldca) KFE_LOAD(__ldlu) KFE_LOAD(__ldcv)
+KFE_LOAD(__ldca)
+KFE_LOAD(__ldlu) KFE_LOAD(__ldcv)
 #undef KFE_LOAD
 #define KFE_STORE(name)         \
   template <class T, class V>   \

@@ -13,17 +13,17 @@
 KFE_LIBM1(acos)
 KFE_LIBM1(acosh)
 KFE_LIBM1(asin)
-KFE_LIBM1(asinh) KFE_LIBM1(atan) KFE_LIBM1(atanh) KFE_LIBM1(cbrt) KFE_LIBM1(ceil) KFE_LIBM1(cos)
-    KFE_LIBM1(cosh) KFE_LIBM1(erf) KFE_LIBM1(erfc) KFE_LIBM1(exp) KFE_LIBM1(exp2) KFE_LIBM1(exp10)
-        KFE_LIBM1(expm1) KFE_LIBM1(fabs) KFE_LIBM1(floor) KFE_LIBM1(lgamma) KFE_LIBM1(log) KFE_LIBM1(log10)
-            KFE_LIBM1(log1p) KFE_LIBM1(log2) KFE_LIBM1(logb) KFE_LIBM1(nearbyint) KFE_LIBM1(rint)
-                KFE_LIBM1(round) KFE_LIBM1(sin) KFE_LIBM1(sinh) KFE_LIBM1(sqrt) KFE_LIBM1(tan) KFE_LIBM1(tanh)
-                    KFE_LIBM1(tgamma) KFE_LIBM1(trunc) KFE_LIBM1(j0) KFE_LIBM1(j1) KFE_LIBM1(y0) KFE_LIBM1(y1)
-                        KFE_LIBM2(atan2) KFE_LIBM2(copysign) KFE_LIBM2(fdim) KFE_LIBM2(fmax) KFE_LIBM2(fmin)
-                            KFE_LIBM2(fmod) KFE_LIBM2(hypot) KFE_LIBM2(nextafter) KFE_LIBM2(pow)
-                                KFE_LIBM2(remainder)
+KFE_LIBM1(asinh)
+KFE_LIBM1(atan) KFE_LIBM1(atanh) KFE_LIBM1(cbrt) KFE_LIBM1(ceil) KFE_LIBM1(cos) KFE_LIBM1(cosh) KFE_LIBM1(erf)
+    KFE_LIBM1(erfc) KFE_LIBM1(exp) KFE_LIBM1(exp2) KFE_LIBM1(exp10) KFE_LIBM1(expm1) KFE_LIBM1(fabs)
+        KFE_LIBM1(floor) KFE_LIBM1(lgamma) KFE_LIBM1(log) KFE_LIBM1(log10) KFE_LIBM1(log1p) KFE_LIBM1(log2)
+            KFE_LIBM1(logb) KFE_LIBM1(nearbyint) KFE_LIBM1(rint) KFE_LIBM1(round) KFE_LIBM1(sin)
+                KFE_LIBM1(sinh) KFE_LIBM1(sqrt) KFE_LIBM1(tan) KFE_LIBM1(tanh) KFE_LIBM1(tgamma)
+                    KFE_LIBM1(trunc) KFE_LIBM1(j0) KFE_LIBM1(j1) KFE_LIBM1(y0) KFE_LIBM1(y1) KFE_LIBM2(atan2)
+                        KFE_LIBM2(copysign) KFE_LIBM2(fdim) KFE_LIBM2(fmax) KFE_LIBM2(fmin) KFE_LIBM2(fmod)
+                            KFE_LIBM2(hypot) KFE_LIBM2(nextafter) KFE_LIBM2(pow) KFE_LIBM2(remainder)
 
-                                    extern "C" {
+                                extern "C" {
   double fma(double, double, double);
   float fmaf(float, float, float);
   double ldexp(double, int);

@@ -41,6 +41,7 @@ struct KfeProgram {
   kfe_u32 prepares;
   const KfeStep* run;
   kfe_u32 runs;
+  kfe_u32 by_address;  // scalars, too, as Metal's setBytes does
 };
 
 extern "C" {

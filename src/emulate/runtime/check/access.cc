@@ -150,8 +150,8 @@ bool is_index(uintptr_t address, uint64_t size, bool write) {
                         {&kfe_full_block, sizeof(KfeIndex), false},
                         {&kfe_grid_threads, sizeof(KfeIndex), false},
                         {&kfe_thread_number, 4, false},
-                        {&kfe_shared_arena, sizeof(char*), false},
-                        {&kfe_dynamic_shared, sizeof(char*), false},
+                        {static_cast<void*>(&kfe_shared_arena), sizeof(char*), false},
+                        {static_cast<void*>(&kfe_dynamic_shared), sizeof(char*), false},
                         {&kfe_patience, 4, true}};
   for (const Word& word : words) {
     const uintptr_t begin = reinterpret_cast<uintptr_t>(word.at);
@@ -162,7 +162,7 @@ bool is_index(uintptr_t address, uint64_t size, bool write) {
 
 bool is_argument(uintptr_t address, uint64_t size, bool write) {
   const uintptr_t begin = reinterpret_cast<uintptr_t>(this_worker->launch().arguments);
-  return !write && address >= begin && address + size <= begin + state().step->count * sizeof(KfeArgument);
+  return !write && address >= begin && address + size <= begin + 2 * kMostArguments * sizeof(KfeArgument);
 }
 
 // What the scheduler holds for the lanes that met: read once, right after.
