@@ -103,6 +103,19 @@ TEST(Rewrite, WhatTheEmulatorHasNotIsNamed) {
   EXPECT_EQ(includes.unsupported[0].line, 3);
 }
 
+TEST(Rewrite, KnownPtxIsACall) {
+  const Rewritten r = rewritten(
+      "void f() { asm volatile(\"ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];\\n\"\n : "
+      "\"=r\"(a[0]), \"=r\"(a[1])"
+      " : \"r\"(p + g(1, 2)));\n asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(x)); asm volatile(\"\" ::: "
+      "\"memory\"); }\n");
+  EXPECT_TRUE(r.unsupported.empty());
+  EXPECT_TRUE(r.refused.empty());
+  EXPECT_THAT(r.text, HasSubstr("(kfe::ptx_ldmatrix<true>((a[0]), (a[1]), (p + g(1, 2))))"));
+  EXPECT_THAT(r.text, HasSubstr("(kfe::ptx_laneid(x))"));
+  EXPECT_EQ(lines_of(r.text), 4);
+}
+
 TEST(Rewrite, MetalKernelsAreFoundByTheirAttributes) {
   const Rewritten r = rewritten(
       "[[kernel]] void a(device float* x [[buffer(2)]], constant Pair<int, int>& p [[buffer(0)]],\n"

@@ -190,6 +190,42 @@ TEST(EmulatedCuda, BasicsAreSilentUnderTheChecks) {
   }
 }
 
+// Tensor cores by wmma and by inline PTX: every lane's share of the matrices must be where the hardware has
+// it.
+TEST(EmulatedCuda, TensorCoresAreRight) {
+  constexpr std::size_t m = 32, n = 32, k = 48;
+  for (const Variant variant : {Variant::kFast, Variant::kCheck}) {
+    TestProgram program;
+    program.variant = variant;
+    program.source = test_file("cuda/matrices.cu");
+    program.tensors = {{"a", DType::kFloat16, m * k},
+                       {"b", DType::kFloat16, k * n},
+                       {"c", DType::kFloat32, m * n, true},
+                       {"d", DType::kFloat32, m * n, true}};
+    program.plan = R"({"run": [
+      {"kernel": "by_wmma", "grid": [2, 2], "block": [32], "args": ["a", "b", "c", {"i32": 32}, {"i32": 48}]},
+      {"kernel": "by_hand", "grid": [4, 2], "block": [32], "args": ["a", "b", "d", {"i32": 32}, {"i32": 48}]}]})";
+    std::vector<_Float16> a(m * k), b(k * n);
+    for (std::size_t i = 0; i < a.size(); ++i)
+      a[i] = static_cast<_Float16>(static_cast<float>(i * 7 % 19) / 8 - 1);
+    for (std::size_t i = 0; i < b.size(); ++i)
+      b[i] = static_cast<_Float16>(static_cast<float>(i * 5 % 23) / 8 - 1);
+    std::vector<float> c(m * n), d(m * n);
+    KfeReport report{};
+    LoadedProgram(program).call({a.data(), b.data(), c.data(), d.data()}, &report);
+    for (kfe_u32 i = 0; i < report.findings; ++i)
+      ADD_FAILURE() << report.finding[i].kernel << ": " << report.finding[i].text;
+    for (std::size_t i = 0; i < m; ++i)
+      for (std::size_t j = 0; j < n; ++j) {
+        float sum = 0;
+        for (std::size_t l = 0; l < k; ++l)
+          sum += static_cast<float>(a[i * k + l]) * static_cast<float>(b[l * n + j]);
+        ASSERT_NEAR(c[i * n + j], 2 * sum, 1e-3) << i << " " << j;
+        ASSERT_NEAR(d[i * n + j], sum, 1e-3) << i << " " << j;
+      }
+  }
+}
+
 // One kernel `k` on a float tensor `y` of 64 elements, through the sandbox as for a candidate.
 Step<emulate::Library> built(const std::string& source, const std::string& args = R"(["y"])") {
   TestProgram program;

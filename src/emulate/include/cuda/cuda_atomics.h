@@ -85,11 +85,10 @@ inline T atomic_change(T* address, Change change) {
     return expected;                                                                         \
   }
 
-KFE_ATOMIC_INTEGER(int)
-KFE_ATOMIC_INTEGER(unsigned)
-KFE_ATOMIC_INTEGER(long long)
-KFE_ATOMIC_INTEGER(unsigned long long)
-KFE_ATOMIC_INTEGER(unsigned long)
+// clang-format off
+KFE_ATOMIC_INTEGER(int) KFE_ATOMIC_INTEGER(unsigned) KFE_ATOMIC_INTEGER(long long);
+// clang-format on
+KFE_ATOMIC_INTEGER(unsigned long long) KFE_ATOMIC_INTEGER(unsigned long);
 #undef KFE_ATOMIC_INTEGER
 
 inline unsigned atomicInc(unsigned* p, unsigned most) {
@@ -121,8 +120,8 @@ inline unsigned short atomicCAS(unsigned short* p, unsigned short expected, unsi
   inline T name##_system(T* p, kfe::given<T> v) { \
     return name(p, v);                            \
   }
-KFE_SCOPED(atomicAdd)
-KFE_SCOPED(atomicSub)
-KFE_SCOPED(atomicMin)
-KFE_SCOPED(atomicMax) KFE_SCOPED(atomicExch) KFE_SCOPED(atomicAnd) KFE_SCOPED(atomicOr) KFE_SCOPED(atomicXor)
+// clang-format off
+KFE_SCOPED(atomicAdd) KFE_SCOPED(atomicSub) KFE_SCOPED(atomicMin) KFE_SCOPED(atomicMax);
+// clang-format on
+KFE_SCOPED(atomicExch) KFE_SCOPED(atomicAnd) KFE_SCOPED(atomicOr) KFE_SCOPED(atomicXor);
 #undef KFE_SCOPED

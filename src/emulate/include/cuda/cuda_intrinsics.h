@@ -40,13 +40,12 @@ inline To saturated(From x) {
   inline To __##name##_rz(From x) { return kfe::saturated<To>(x); }                  \
   inline To __##name##_rd(From x) { return kfe::saturated<To>(__builtin_floor(x)); } \
   inline To __##name##_ru(From x) { return kfe::saturated<To>(__builtin_ceil(x)); }
-KFE_CONVERT(float2int, int, float)
-KFE_CONVERT(float2uint, unsigned, float)
-KFE_CONVERT(float2ll, long long, float)
-KFE_CONVERT(float2ull, unsigned long long, float)
-KFE_CONVERT(double2int, int, double)
-KFE_CONVERT(double2uint, unsigned, double)
-KFE_CONVERT(double2ll, long long, double)
+// clang-format off
+KFE_CONVERT(float2int, int, float) KFE_CONVERT(float2uint, unsigned, float)
+KFE_CONVERT(float2ll, long long, float) KFE_CONVERT(float2ull, unsigned long long, float)
+KFE_CONVERT(double2int, int, double) KFE_CONVERT(double2uint, unsigned, double);
+// clang-format on
+KFE_CONVERT(double2ll, long long, double);
 #undef KFE_CONVERT
 inline float __int2float_rn(int x) { return static_cast<float>(x); }
 inline float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
@@ -103,18 +102,12 @@ inline float norm3df(float a, float b, float c) { return sqrtf(a * a + b * b + c
     typedef decltype(a + b) T;                                                            \
     return static_cast<T>(a) > static_cast<T>(b) ? static_cast<T>(a) : static_cast<T>(b); \
   }
-KFE_MIN_MAX(int, int)
-KFE_MIN_MAX(unsigned, unsigned)
-KFE_MIN_MAX(int, unsigned)
-KFE_MIN_MAX(unsigned, int)
-KFE_MIN_MAX(long, long)
-KFE_MIN_MAX(unsigned long, unsigned long)
-KFE_MIN_MAX(long, int)
-KFE_MIN_MAX(int, long)
-KFE_MIN_MAX(long long, long long)
-KFE_MIN_MAX(unsigned long long, unsigned long long)
-KFE_MIN_MAX(unsigned long, unsigned)
-KFE_MIN_MAX(unsigned, unsigned long)
+// clang-format off
+KFE_MIN_MAX(int, int) KFE_MIN_MAX(unsigned, unsigned) KFE_MIN_MAX(int, unsigned) KFE_MIN_MAX(unsigned, int)
+KFE_MIN_MAX(long, long) KFE_MIN_MAX(unsigned long, unsigned long) KFE_MIN_MAX(long, int)
+KFE_MIN_MAX(int, long) KFE_MIN_MAX(long long, long long) KFE_MIN_MAX(unsigned long long, unsigned long long);
+// clang-format on
+KFE_MIN_MAX(unsigned long, unsigned) KFE_MIN_MAX(unsigned, unsigned long);
 #undef KFE_MIN_MAX
 inline float min(float a, float b) { return fminf(a, b); }
 inline float max(float a, float b) { return fmaxf(a, b); }
@@ -177,25 +170,22 @@ inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
   inline T name(const T* p) { \
     return *p;                \
   }
-KFE_LOAD(__ldg)
-KFE_LOAD(__ldcs)
-KFE_LOAD(__ldcg)
-KFE_LOAD(__ldca)
-KFE_LOAD(__ldlu) KFE_LOAD(__ldcv)
+KFE_LOAD(__ldg) KFE_LOAD(__ldcs) KFE_LOAD(__ldcg) KFE_LOAD(__ldca) KFE_LOAD(__ldlu) KFE_LOAD(__ldcv);
 #undef KFE_LOAD
 #define KFE_STORE(name)         \
   template <class T, class V>   \
   inline void name(T* p, V v) { \
     *p = v;                     \
   }
-    KFE_STORE(__stcs) KFE_STORE(__stcg) KFE_STORE(__stwb) KFE_STORE(__stwt)
+KFE_STORE(__stcs) KFE_STORE(__stcg) KFE_STORE(__stwb) KFE_STORE(__stwt);
 #undef KFE_STORE
-        inline size_t __cvta_generic_to_shared(const void* p) {
-  return reinterpret_cast<size_t>(p);
+// Addresses of shared memory are offsets in it, as 32 bits must hold them.
+inline size_t __cvta_generic_to_shared(const void* p) {
+  return static_cast<size_t>(static_cast<const char*>(p) - kfe_shared_arena);
 }
+inline void* __cvta_shared_to_generic(size_t offset) { return kfe_shared_arena + offset; }
 inline bool __isShared(const void* p) {
   const char* at = static_cast<const char*>(p);
   return at >= kfe_shared_arena && at < kfe_shared_arena + (64 << 10) + (228 << 10);
 }
 inline bool __isGlobal(const void* p) { return !__isShared(p); }
-inline void __builtin_assume_device(bool) {}

@@ -54,6 +54,7 @@ inline T& shared(KfeSite& site) {
 
 #include "cuda_atomics.h"
 #include "cuda_intrinsics.h"
+#include "cuda_ptx.h"
 #include "cuda_warp.h"
 
 inline void __syncthreads(KFE_WHERE) { kfe_barrier(file, line); }

@@ -142,13 +142,11 @@ inline unsigned __match_all_sync(unsigned mask, T value, int* all, KFE_WHERE) {
     return kfe::reduce(                                                     \
         mask, value, [](T a, T b) -> T { return expression; }, file, line); \
   }
-KFE_REDUCE_SYNC(add, unsigned, a + b)
-KFE_REDUCE_SYNC(add, int, a + b)
-KFE_REDUCE_SYNC(min, unsigned, a < b ? a : b)
-KFE_REDUCE_SYNC(min, int, a < b ? a : b)
-KFE_REDUCE_SYNC(max, unsigned, a > b ? a : b)
-KFE_REDUCE_SYNC(max, int, a > b ? a : b)
-KFE_REDUCE_SYNC(and, unsigned, a& b)
-KFE_REDUCE_SYNC(or, unsigned, a | b)
-KFE_REDUCE_SYNC(xor, unsigned, a ^ b)
+// clang-format off
+KFE_REDUCE_SYNC(add, unsigned, a + b) KFE_REDUCE_SYNC(add, int, a + b)
+KFE_REDUCE_SYNC(min, unsigned, a < b ? a : b) KFE_REDUCE_SYNC(min, int, a < b ? a : b)
+KFE_REDUCE_SYNC(max, unsigned, a > b ? a : b) KFE_REDUCE_SYNC(max, int, a > b ? a : b)
+KFE_REDUCE_SYNC(and, unsigned, a& b) KFE_REDUCE_SYNC(or, unsigned, a | b);
+// clang-format on
+KFE_REDUCE_SYNC(xor, unsigned, a ^ b);
 #undef KFE_REDUCE_SYNC

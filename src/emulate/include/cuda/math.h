@@ -32,17 +32,15 @@ inline constexpr bool kfe_integral = __is_integral(T);
   inline typename kfe_if<kfe_integral<T>>::type name(T x) { \
     return name(static_cast<double>(x));                    \
   }
-KFE_OF_INTEGER(acos)
-KFE_OF_INTEGER(asin)
-KFE_OF_INTEGER(atan)
-KFE_OF_INTEGER(ceil)
-KFE_OF_INTEGER(cos) KFE_OF_INTEGER(cosh) KFE_OF_INTEGER(exp) KFE_OF_INTEGER(exp2) KFE_OF_INTEGER(fabs)
-    KFE_OF_INTEGER(floor) KFE_OF_INTEGER(log) KFE_OF_INTEGER(log10) KFE_OF_INTEGER(log2) KFE_OF_INTEGER(round)
-        KFE_OF_INTEGER(sin) KFE_OF_INTEGER(sinh) KFE_OF_INTEGER(sqrt) KFE_OF_INTEGER(tan) KFE_OF_INTEGER(tanh)
-            KFE_OF_INTEGER(trunc)
+// clang-format off
+KFE_OF_INTEGER(acos) KFE_OF_INTEGER(asin) KFE_OF_INTEGER(atan) KFE_OF_INTEGER(ceil) KFE_OF_INTEGER(cos)
+KFE_OF_INTEGER(cosh) KFE_OF_INTEGER(exp) KFE_OF_INTEGER(exp2) KFE_OF_INTEGER(fabs) KFE_OF_INTEGER(floor)
+KFE_OF_INTEGER(log) KFE_OF_INTEGER(log10) KFE_OF_INTEGER(log2) KFE_OF_INTEGER(round) KFE_OF_INTEGER(sin);
+// clang-format on
+KFE_OF_INTEGER(sinh) KFE_OF_INTEGER(sqrt) KFE_OF_INTEGER(tan) KFE_OF_INTEGER(tanh) KFE_OF_INTEGER(trunc);
 #undef KFE_OF_INTEGER
-                template <class A, class B>
-                inline typename kfe_if<!__is_same(A, B) || kfe_integral<A>>::type pow(A a, B b) {
+template <class A, class B>
+inline typename kfe_if<!__is_same(A, B) || kfe_integral<A>>::type pow(A a, B b) {
   return pow(static_cast<double>(a), static_cast<double>(b));
 }
 inline float pow(float a, int b) { return powf(a, static_cast<float>(b)); }

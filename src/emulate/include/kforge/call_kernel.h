@@ -20,16 +20,12 @@ struct argument<T*> {
     static constexpr bool pointer = false, integer = !is_real, real = is_real; \
     static T from(const KfeArgument& a) { return static_cast<T>(a.field); }    \
   };
-KFE_SCALAR(int, false, integer)
-KFE_SCALAR(unsigned, false, integer)
-KFE_SCALAR(long, false, integer)
-KFE_SCALAR(unsigned long, false, integer)
-KFE_SCALAR(long long, false, integer)
-KFE_SCALAR(unsigned long long, false, integer)
-KFE_SCALAR(short, false, integer)
-KFE_SCALAR(unsigned short, false, integer)
-KFE_SCALAR(bool, false, integer)
-KFE_SCALAR(float, true, real)
+// clang-format off
+KFE_SCALAR(int, false, integer) KFE_SCALAR(unsigned, false, integer) KFE_SCALAR(long, false, integer)
+KFE_SCALAR(unsigned long, false, integer) KFE_SCALAR(long long, false, integer)
+KFE_SCALAR(unsigned long long, false, integer) KFE_SCALAR(short, false, integer);
+// clang-format on
+KFE_SCALAR(unsigned short, false, integer) KFE_SCALAR(bool, false, integer) KFE_SCALAR(float, true, real);
 #undef KFE_SCALAR
 template <class T>
 struct plain {

@@ -56,14 +56,11 @@ inline T atomic_load_explicit(const volatile atomic<T>* p, memory_order) {
   inline T atomic_##name##_explicit(volatile atomic<T>* p, kfe_detail::given<T> v, memory_order) { \
     return kfe_detail::changed(p, [v](T old) -> T { return expression; });                         \
   }
-KFE_FETCH(exchange, (static_cast<void>(old), v))
-KFE_FETCH(fetch_add, old + v)
-KFE_FETCH(fetch_sub, old - v)
-KFE_FETCH(fetch_max, old > v ? old : v)
-KFE_FETCH(fetch_min, old < v ? old : v)
-KFE_FETCH(fetch_and, old& v)
-KFE_FETCH(fetch_or, old | v)
-KFE_FETCH(fetch_xor, old ^ v)
+// clang-format off
+KFE_FETCH(exchange, (static_cast<void>(old), v)) KFE_FETCH(fetch_add, old + v) KFE_FETCH(fetch_sub, old - v)
+KFE_FETCH(fetch_max, old > v ? old : v) KFE_FETCH(fetch_min, old < v ? old : v) KFE_FETCH(fetch_and, old& v);
+// clang-format on
+KFE_FETCH(fetch_or, old | v) KFE_FETCH(fetch_xor, old ^ v);
 #undef KFE_FETCH
 template <class T>
 inline bool atomic_compare_exchange_weak_explicit(volatile atomic<T>* p, T* expected, kfe_detail::given<T> v,

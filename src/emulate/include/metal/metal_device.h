@@ -72,28 +72,25 @@ inline P indices(kfe_u32 x, kfe_u32 y, kfe_u32 z) {
     }                                  \
   };
 #define KFE_OF(index) index.x, index.y, index.z
+// clang-format off
 KFE_ATTRIBUTE(thread_position_in_threadgroup, KFE_OF(kfe_thread_index))
 KFE_ATTRIBUTE(threadgroup_position_in_grid, KFE_OF(kfe_block_index))
 KFE_ATTRIBUTE(threads_per_threadgroup, KFE_OF(kfe_block_size))
 KFE_ATTRIBUTE(dispatch_threads_per_threadgroup, KFE_OF(kfe_full_block))
 KFE_ATTRIBUTE(threadgroups_per_grid, KFE_OF(kfe_grid_size))
 KFE_ATTRIBUTE(threads_per_grid, KFE_OF(kfe_grid_threads))
-KFE_ATTRIBUTE(thread_position_in_grid, kfe_block_index.x* kfe_full_block.x + kfe_thread_index.x,
-              kfe_block_index.y* kfe_full_block.y + kfe_thread_index.y,
-              kfe_block_index.z* kfe_full_block.z + kfe_thread_index.z)
+KFE_ATTRIBUTE(thread_position_in_grid, kfe_block_index.x* kfe_full_block.x + kfe_thread_index.x, kfe_block_index.y* kfe_full_block.y + kfe_thread_index.y, kfe_block_index.z* kfe_full_block.z + kfe_thread_index.z)
 KFE_ATTRIBUTE(thread_index_in_threadgroup, kfe_thread_number, 0, 0)
 KFE_ATTRIBUTE(thread_index_in_simdgroup, kfe_thread_number % 32, 0, 0)
 KFE_ATTRIBUTE(simdgroup_index_in_threadgroup, kfe_thread_number / 32, 0, 0)
-KFE_ATTRIBUTE(simdgroups_per_threadgroup, (kfe_block_size.x * kfe_block_size.y * kfe_block_size.z + 31) / 32,
-              0, 0)
-KFE_ATTRIBUTE(dispatch_simdgroups_per_threadgroup,
-              (kfe_full_block.x * kfe_full_block.y * kfe_full_block.z + 31) / 32, 0, 0)
-KFE_ATTRIBUTE(threads_per_simdgroup, 32, 0, 0)
-KFE_ATTRIBUTE(thread_execution_width, 32, 0, 0)
+KFE_ATTRIBUTE(simdgroups_per_threadgroup, (kfe_block_size.x * kfe_block_size.y * kfe_block_size.z + 31) / 32, 0, 0)
+KFE_ATTRIBUTE(dispatch_simdgroups_per_threadgroup, (kfe_full_block.x * kfe_full_block.y * kfe_full_block.z + 31) / 32, 0, 0)
+KFE_ATTRIBUTE(threads_per_simdgroup, 32, 0, 0) KFE_ATTRIBUTE(thread_execution_width, 32, 0, 0)
 KFE_ATTRIBUTE(thread_index_in_quadgroup, kfe_thread_number % 4, 0, 0)
 KFE_ATTRIBUTE(quadgroup_index_in_threadgroup, kfe_thread_number / 4, 0, 0)
-KFE_ATTRIBUTE(quadgroup_index_in_simdgroup, kfe_thread_number % 32 / 4, 0, 0)
-KFE_ATTRIBUTE(grid_origin, 0, 0, 0)
+KFE_ATTRIBUTE(quadgroup_index_in_simdgroup, kfe_thread_number % 32 / 4, 0, 0);
+// clang-format on
+KFE_ATTRIBUTE(grid_origin, 0, 0, 0);
 #undef KFE_ATTRIBUTE
 #undef KFE_OF
 

@@ -16,29 +16,24 @@ namespace metal {
         },                                             \
         v);                                            \
   }
-KFE_FLOAT1(acos, ::acosf(x))
-KFE_FLOAT1(acosh, ::acoshf(x)) KFE_FLOAT1(asin, ::asinf(x)) KFE_FLOAT1(asinh, ::asinhf(x))
-    KFE_FLOAT1(atan, ::atanf(x)) KFE_FLOAT1(atanh, ::atanhf(x)) KFE_FLOAT1(ceil, ::ceilf(x))
-        KFE_FLOAT1(cos, ::cosf(x)) KFE_FLOAT1(cosh, ::coshf(x))
-            KFE_FLOAT1(cospi, ::cosf(3.14159265358979f * x)) KFE_FLOAT1(exp, ::expf(x))
-                KFE_FLOAT1(exp2, ::exp2f(x)) KFE_FLOAT1(exp10, ::exp10f(x)) KFE_FLOAT1(fabs, ::fabsf(x))
-                    KFE_FLOAT1(floor, ::floorf(x)) KFE_FLOAT1(fract, x - ::floorf(x))
-                        KFE_FLOAT1(log, ::logf(x)) KFE_FLOAT1(log2, ::log2f(x)) KFE_FLOAT1(log10, ::log10f(x))
-                            KFE_FLOAT1(rint, ::rintf(x)) KFE_FLOAT1(round, ::roundf(x))
-                                KFE_FLOAT1(rsqrt, 1.0f / ::sqrtf(x)) KFE_FLOAT1(sin, ::sinf(x))
-                                    KFE_FLOAT1(sinh, ::sinhf(x))
-                                        KFE_FLOAT1(sinpi, ::sinf(3.14159265358979f * x))
-                                            KFE_FLOAT1(sqrt, ::sqrtf(x)) KFE_FLOAT1(tan, ::tanf(x))
-                                                KFE_FLOAT1(tanh, ::tanhf(x)) KFE_FLOAT1(trunc, ::truncf(x))
-                                                    KFE_FLOAT1(saturate, x > 0 ? (x < 1 ? x : 1.0f) : 0.0f)
-                                                        KFE_FLOAT1(sign, x > 0   ? 1.0f
-                                                                         : x < 0 ? -1.0f
-                                                                                 : x)
+// clang-format off
+KFE_FLOAT1(acos, ::acosf(x)) KFE_FLOAT1(acosh, ::acoshf(x)) KFE_FLOAT1(asin, ::asinf(x))
+KFE_FLOAT1(asinh, ::asinhf(x)) KFE_FLOAT1(atan, ::atanf(x)) KFE_FLOAT1(atanh, ::atanhf(x))
+KFE_FLOAT1(ceil, ::ceilf(x)) KFE_FLOAT1(cos, ::cosf(x)) KFE_FLOAT1(cosh, ::coshf(x))
+KFE_FLOAT1(cospi, ::cosf(3.14159265358979f * x)) KFE_FLOAT1(exp, ::expf(x)) KFE_FLOAT1(exp2, ::exp2f(x))
+KFE_FLOAT1(exp10, ::exp10f(x)) KFE_FLOAT1(fabs, ::fabsf(x)) KFE_FLOAT1(floor, ::floorf(x))
+KFE_FLOAT1(fract, x - ::floorf(x)) KFE_FLOAT1(log, ::logf(x)) KFE_FLOAT1(log2, ::log2f(x))
+KFE_FLOAT1(log10, ::log10f(x)) KFE_FLOAT1(rint, ::rintf(x)) KFE_FLOAT1(round, ::roundf(x))
+KFE_FLOAT1(rsqrt, 1.0f / ::sqrtf(x)) KFE_FLOAT1(sin, ::sinf(x)) KFE_FLOAT1(sinh, ::sinhf(x))
+KFE_FLOAT1(sinpi, ::sinf(3.14159265358979f * x)) KFE_FLOAT1(sqrt, ::sqrtf(x)) KFE_FLOAT1(tan, ::tanf(x))
+KFE_FLOAT1(tanh, ::tanhf(x)) KFE_FLOAT1(trunc, ::truncf(x));
+// clang-format on
+KFE_FLOAT1(saturate, x > 0 ? (x < 1 ? x : 1.0f) : 0.0f) KFE_FLOAT1(sign, x > 0 ? 1.0f : x < 0 ? -1.0f : x);
 #undef KFE_FLOAT1
 
-    // Of integers, too; with NaN the other one.
-    template <class A, class B>
-    inline auto max(A a, B b) {
+// Of integers, too; with NaN the other one.
+template <class A, class B>
+inline auto max(A a, B b) {
   typedef decltype(a + b) Wide;
   typedef kfe::bare_t<decltype(__is_same(A, B) ? a : static_cast<A>(a))> Same;
   typedef __remove_cv(Wide) Result;
@@ -90,13 +85,15 @@ inline V abs(V v) {
         },                                                                  \
         v, w);                                                              \
   }
-KFE_FLOAT2(atan2, ::atan2f(a, b))
-KFE_FLOAT2(copysign, ::copysignf(a, b)) KFE_FLOAT2(fdim, ::fdimf(a, b)) KFE_FLOAT2(fmod, ::fmodf(a, b))
-    KFE_FLOAT2(pow, ::powf(a, b)) KFE_FLOAT2(powr, ::powf(a, b)) KFE_FLOAT2(step, b < a ? 0.0f : 1.0f)
-        KFE_FLOAT2(ldexp, ::ldexpf(a, static_cast<int>(b))) KFE_FLOAT2(divide, a / b)
+// clang-format off
+KFE_FLOAT2(atan2, ::atan2f(a, b)) KFE_FLOAT2(copysign, ::copysignf(a, b)) KFE_FLOAT2(fdim, ::fdimf(a, b))
+KFE_FLOAT2(fmod, ::fmodf(a, b)) KFE_FLOAT2(pow, ::powf(a, b)) KFE_FLOAT2(powr, ::powf(a, b))
+KFE_FLOAT2(step, b < a ? 0.0f : 1.0f) KFE_FLOAT2(ldexp, ::ldexpf(a, static_cast<int>(b)));
+// clang-format on
+KFE_FLOAT2(divide, a / b);
 #undef KFE_FLOAT2
-            template <class V, class W, class U>
-            inline V fma(V v, W w, U u) {
+template <class V, class W, class U>
+inline V fma(V v, W w, U u) {
   return kfe::each(
       [](auto a, auto b, auto c) -> decltype(a) {
         return static_cast<decltype(a)>(
@@ -261,15 +258,13 @@ struct numeric_limits;
     static constexpr T infinity() { return inf; }  \
     static constexpr T quiet_NaN() { return nan; } \
   };
+// clang-format off
 KFE_LIMITS(float, -3.402823466e38f, 3.402823466e38f, 1.192092896e-7f, __builtin_inff(), __builtin_nanf(""))
-KFE_LIMITS(half, static_cast<half>(-65504.0f), static_cast<half>(65504.0f), static_cast<half>(0.0009765625f),
-           static_cast<half>(__builtin_inff()), static_cast<half>(__builtin_nanf("")))
-KFE_LIMITS(int, -2147483647 - 1, 2147483647, 0, 0, 0)
-KFE_LIMITS(uint, 0u, 4294967295u, 0, 0, 0)
-KFE_LIMITS(short, -32768, 32767, 0, 0, 0)
-KFE_LIMITS(ushort, 0, 65535, 0, 0, 0)
-KFE_LIMITS(char, -128, 127, 0, 0, 0)
-KFE_LIMITS(uchar, 0, 255, 0, 0, 0)
+KFE_LIMITS(half, static_cast<half>(-65504.0f), static_cast<half>(65504.0f), static_cast<half>(0.0009765625f), static_cast<half>(__builtin_inff()), static_cast<half>(__builtin_nanf("")))
+KFE_LIMITS(int, -2147483647 - 1, 2147483647, 0, 0, 0) KFE_LIMITS(uint, 0u, 4294967295u, 0, 0, 0)
+KFE_LIMITS(short, -32768, 32767, 0, 0, 0) KFE_LIMITS(ushort, 0, 65535, 0, 0, 0);
+// clang-format on
+KFE_LIMITS(char, -128, 127, 0, 0, 0) KFE_LIMITS(uchar, 0, 255, 0, 0, 0);
 #undef KFE_LIMITS
 
 template <class A, class B>

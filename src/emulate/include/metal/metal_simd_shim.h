@@ -133,8 +133,7 @@ inline void atomic_thread_fence(mem_flags, memory_order, thread_scope = thread_s
     return kfe::combined(                                                                       \
         v, kfe::group(), T(1), true, false, [](T a, T b) { return T(a * b); }, file, line);     \
   }
-KFE_GROUP_REDUCE(simd, whole_group)
-KFE_GROUP_REDUCE(quad, quad_group)
+KFE_GROUP_REDUCE(simd, whole_group) KFE_GROUP_REDUCE(quad, quad_group);
 #undef KFE_GROUP_REDUCE
 
 // A source outside of the group is the lane itself (its value is undefined in MSL).
@@ -189,8 +188,7 @@ KFE_GROUP_REDUCE(quad, quad_group)
     const KfeLanes* lanes = kfe::brought(0, KFE_SHUFFLE, v, file, line);                                     \
     return delta > kfe::lane() % width ? fill : kfe::taken<T>(lanes, kfe::lane() - delta, file, line);       \
   }
-KFE_GROUP_SHUFFLE(simd, 32)
-KFE_GROUP_SHUFFLE(quad, 4)
+KFE_GROUP_SHUFFLE(simd, 32) KFE_GROUP_SHUFFLE(quad, 4);
 #undef KFE_GROUP_SHUFFLE
 
 struct simd_vote {

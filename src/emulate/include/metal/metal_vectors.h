@@ -44,16 +44,10 @@ struct bfloat {
     T& operator[](int i) { return (&x)[i]; }                                       \
     T operator[](int i) const { return (&x)[i]; }                                  \
   };
-KFE_VECTORS(float)
-KFE_VECTORS(half)
-KFE_VECTORS(int)
-KFE_VECTORS(uint)
-KFE_VECTORS(short)
-KFE_VECTORS(ushort)
-KFE_VECTORS(char)
-KFE_VECTORS(uchar)
-KFE_VECTORS(long)
-KFE_VECTORS(ulong)
+// clang-format off
+KFE_VECTORS(float) KFE_VECTORS(half) KFE_VECTORS(int) KFE_VECTORS(uint) KFE_VECTORS(short);
+// clang-format on
+KFE_VECTORS(ushort) KFE_VECTORS(char) KFE_VECTORS(uchar) KFE_VECTORS(long) KFE_VECTORS(ulong);
 #undef KFE_VECTORS
 typedef bool bool2 __attribute__((ext_vector_type(2)));
 typedef bool bool3 __attribute__((ext_vector_type(3)));
