@@ -8,9 +8,13 @@ namespace kforge {
 namespace {
 
 Result<FileLock> lock_home(const fs::path& home, bool shared, std::string_view in_the_way) {
-  std::error_code ignored;
+  std::error_code error, ignored;
   const fs::path file = home / "locks" / "in-use";
-  fs::create_directories(file.parent_path(), ignored);
+  fs::create_directories(file.parent_path(), error);
+  if (error)
+    return fail_with_remedy(
+        "set KFORGE_HOME to a folder that KForge may write",
+        fmt::format("cannot write to KForge's folder {}: {}", home.string(), error.message()));
   if (fs::is_directory(file, ignored)) fs::remove(file, ignored);  // what is in a cache may be anything
   KF_TRY(auto lock, FileLock::take(file, shared));
   if (lock) return std::move(*lock);

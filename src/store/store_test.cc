@@ -154,5 +154,12 @@ TEST_F(StoreTest, DamagedArtefactIsNoticed) {
   EXPECT_NE(back.error().message.find("damaged"), std::string::npos);
 }
 
+TEST(Home, OneThatCannotBeWrittenIsSaidWithTheRemedy) {
+  auto lock = use_home("/proc");
+  ASSERT_FALSE(lock);
+  EXPECT_NE(lock.error().message.find("cannot write to KForge's folder /proc"), std::string::npos);
+  EXPECT_NE(lock.error().remedy.find("KFORGE_HOME"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace kforge
