@@ -47,7 +47,7 @@ Result<void> open_case(const AnalyseArguments& arguments, Case& c) {
   // Without a task or another platform named the profile speaks for itself: cpu's notes would mislead.
   if (!arguments.task.empty() || arguments.platform != "cpu") c.input.setting = &c.setting;
   if (!arguments.kernel.empty()) {
-    KF_TRY(auto read, read_candidate(arguments.kernel, c.platform.files));
+    KF_TRY(auto read, read_candidate(arguments.kernel, c.platform));
     if (!read) return fail("--kernel: {}", reason_text(read.error()));
     c.program.generation = Generation{.program = std::move(*read)};
     c.input.program = &c.program;

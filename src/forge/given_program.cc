@@ -21,7 +21,7 @@ const std::vector<std::string> kAnyEnding = {".cc",   ".cpp",  ".cxx", ".cu", ".
 
 Result<Candidate> read_given(const std::string& file_or_run, RunRecords& records, const Platform& platform) {
   if (fs::exists(file_or_run)) {
-    KF_TRY(auto program, read_candidate(file_or_run, platform.files));
+    KF_TRY(auto program, read_candidate(file_or_run, platform));
     if (!program) return fail("--from {}: {}", file_or_run, reason_text(program.error()));
     return *program;
   }

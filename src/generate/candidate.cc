@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "base/hash.h"
@@ -155,7 +156,15 @@ std::vector<Candidate::Directive> Candidate::directives() const {
 }
 
 bool Candidate::claims_general() const {
-  return std::ranges::any_of(directives(), [](const Directive& d) { return d.key == "general"; });
+  if (std::ranges::any_of(directives(), [](const Directive& d) { return d.key == "general"; })) return true;
+  if (!plan()) return false;
+  const auto json = nlohmann::json::parse(plan()->content, nullptr, false);
+  return json.is_object() && json.contains("general") && json["general"] == true;
+}
+
+const SourceFile* Candidate::plan() const {
+  auto found = std::ranges::find(files, kPlanFile, &SourceFile::name);
+  return found == files.end() ? nullptr : &*found;
 }
 
 Step<Candidate> read_candidate(const fs::path& path, const std::vector<std::string>& extensions) {
@@ -173,6 +182,25 @@ Step<Candidate> read_candidate(const fs::path& path, const std::vector<std::stri
     return candidate_failed(NoProgram{fmt::format("{} is empty", read.files[0].name)});
   fs::path named = path.has_filename() ? path : path.parent_path();
   read.origin = fmt::format("{} {}", fs::is_directory(status) ? "folder" : "file", named.filename().string());
+  return candidate;
+}
+
+Step<Candidate> read_candidate(const fs::path& path, const Platform& platform) {
+  KF_STEP(Candidate candidate, read_candidate(path, platform.files));
+  if (platform.kind != PlatformKind::kDevice || candidate.plan()) return candidate;
+  std::error_code error;
+  const fs::path file = (fs::is_directory(path, error) ? path : path.parent_path()) / kPlanFile;
+  const fs::file_status status = fs::symlink_status(file, error);
+  if (!fs::exists(status))
+    return candidate_failed(
+        NoProgram{fmt::format("there is no {} beside {}: a device program is its source and a launch plan",
+                              kPlanFile, candidate.files.front().name)});
+  if (fs::is_symlink(status))
+    return candidate_failed(NoProgram{fmt::format("{} is a symbolic link", kPlanFile)});
+  std::size_t bytes_left = kMaxSourceBytes;
+  for (const SourceFile& source : candidate.files) bytes_left -= source.content.size();
+  KF_STEP(SourceFile plan, read_source(file, kPlanFile, bytes_left));
+  candidate.files.push_back(std::move(plan));
   return candidate;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/failure.h"
 #include "base/result.h"
+#include "platform/platform.h"
 
 namespace kforge {
 
@@ -28,7 +29,10 @@ struct Candidate {
     int line = 0;
   };
   std::vector<Directive> directives() const;
+  // By a directive, or by "general" in its launch plan.
   bool claims_general() const;
+  // plan.json of a device program; null: it has none.
+  const SourceFile* plan() const;
 };
 
 // Reads one file, or every file of a folder that has a given extension (the main file is kernel.* or the only
@@ -36,6 +40,10 @@ struct Candidate {
 // this machine into the program. A file task.h in the folder is passed over: KForge makes that one. No such
 // path is an Error; a program that is empty, too large, too many files or not text is NoProgram.
 Step<Candidate> read_candidate(const std::filesystem::path& path, const std::vector<std::string>& extensions);
+
+// The same for a platform: a device program's plan.json lies beside its main file, and is always read.
+Step<Candidate> read_candidate(const std::filesystem::path& path, const Platform& platform);
+inline constexpr const char* kPlanFile = "plan.json";
 
 // In the folder that a run wrote: the list of its files. Beside the program lie callers (check/) and what the
 // user builds from them (build/), which are passed over.

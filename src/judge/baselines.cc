@@ -51,7 +51,7 @@ Result<std::optional<BaselineRefusal>> judge_baseline_once(const JudgeContext& c
 Result<void> add_user_kernel(const Workspace& workspace, const std::string& name, const std::string& file,
                              const JudgeContext& context, CaseBaselines& baselines) {
   const JudgeSetup& setup = workspace.setup();
-  KF_TRY(auto source, read_candidate(file, setup.platform.files));
+  KF_TRY(auto source, read_candidate(file, setup.platform));
   if (!source) return fail("--baseline {}: {}", name, reason_text(source.error()));
   BuildOptions options = build_options(setup);
   options.allow_libraries = true;

@@ -7,7 +7,7 @@ namespace kforge {
 
 Result<EvalReport> evaluate(const EvalOptions& options, Progress& progress) {
   KF_TRY(auto workspace, Workspace::open(options, progress));
-  KF_TRY(Program program, read_candidate(options.kernel, workspace->setup().platform.files));
+  KF_TRY(Program program, read_candidate(options.kernel, workspace->setup().platform));
   JudgeRequest request;
   request.check_only = options.check_only;
   // What a program prints, how it fails and how long it takes may tell of its inputs: none comes again.

@@ -28,7 +28,7 @@ class Checking {
 
   Result<void> run() {
     KF_TRY(auto workspace, open("small", 0));
-    KF_TRY(auto read, read_candidate(example_path(), check_.platform.files));
+    KF_TRY(auto read, read_candidate(example_path(), check_.platform));
     if (!read) return fail("the example of platform {}: {}", check_.platform.name, reason_text(read.error()));
     check_.device = workspace->setup().device;
     check_.sandbox = name_of(workspace->setup().tier);

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "judge/tunables.h"
+#include "generate/tunables.h"
 #include "judge/workspace.h"
 #include "store/runs.h"
 

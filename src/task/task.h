@@ -130,6 +130,10 @@ Result<BoundTask> bind_case(const Task& task, const std::string& set, const Shap
 // shorter. The others shrink, so that each is quick to judge.
 Result<std::vector<BoundTask>> bind_hidden_shapes(const Task& task, std::uint64_t seed);
 
+// Dimensions by the names that programs know them by: constants of task.h, macros of device sources, symbols
+// of launch plans.
+std::map<std::string, std::int64_t> dimension_symbols(const BoundTask& task);
+
 // The header given to native candidates.
 std::string make_task_header(const BoundTask& task);
 

@@ -59,14 +59,20 @@ std::string one_line(std::string text) {
 
 }  // namespace
 
+std::map<std::string, std::int64_t> dimension_symbols(const BoundTask& bound) {
+  std::map<std::string, std::int64_t> symbols;
+  std::set<std::string> taken;
+  for (const auto& [symbol, value] : named_dims(bound)) symbols[make_c_name(symbol, taken)] = value;
+  return symbols;
+}
+
 std::string make_task_header(const BoundTask& bound) {
   std::string out = fmt::format(
       "// task.h, made by KForge for task {}, shape set {}\n// {}\n#pragma once\n\n#include <stdint.h>\n\n",
       one_line(bound.task->name), bound.shape_set, one_line(bound.task->description));
   std::vector<std::string> dims;
-  std::set<std::string> taken;
-  for (const auto& [symbol, value] : named_dims(bound))
-    dims.push_back(fmt::format("{} = {}", make_c_name(symbol, taken), value));
+  for (const auto& [name, value] : dimension_symbols(bound))
+    dims.push_back(fmt::format("{} = {}", name, value));
   if (!dims.empty())
     out += fmt::format("namespace task {{\ninline constexpr long {};\n}}  // namespace task\n\n",
                        fmt::join(dims, ", "));

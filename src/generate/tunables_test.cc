@@ -1,4 +1,4 @@
-#include "judge/tunables.h"
+#include "generate/tunables.h"
 
 #include <gtest/gtest.h>
 
@@ -58,6 +58,19 @@ TEST(Tunables, NewValuesWinOverThoseFoundEarlier) {
   EXPECT_NE(text.find("#undef BM\n#define BM 128\n"), std::string::npos) << text;
   EXPECT_NE(text.find("#define BK 16\n"), std::string::npos) << "what is not searched again stays\n" << text;
   EXPECT_EQ(text.find("Values found", text.find("Values found") + 1), std::string::npos) << text;
+}
+
+TEST(Tunables, CurrentValuesAreThoseFilledInElseTheFirst) {
+  Candidate asked = program("tune BM=32,64 BK=8,16");
+  EXPECT_EQ(to_text(current_values(asked).value()), "BM=32 BK=8");
+  EXPECT_EQ(to_text(current_values(with_values(asked, {{"BM", 64}, {"BK", 8}})).value()), "BM=64 BK=8");
+}
+
+TEST(Tunables, ValuesComeBehindTheVersionOfAShader) {
+  Candidate shader;
+  shader.files = {{"kernel.comp", "#version 450\n// kforge: tune BM=32,64\n"}};
+  EXPECT_TRUE(
+      with_values(shader, {{"BM", 64}}).files[0].content.starts_with("#version 450\n// Values found"));
 }
 
 TEST(Conditions, Arithmetic) {

@@ -1,4 +1,4 @@
-#include "judge/tunables.h"
+#include "generate/tunables.h"
 
 #include <algorithm>
 #include <charconv>
@@ -12,9 +12,9 @@ bool is_name_char(char c, bool first) {
 }
 
 // A recursive-descent reader of a condition. Values saturate at 2^62, so that nothing overflows.
-class Reader {
+class ConditionReader {
  public:
-  Reader(std::string_view text, const Assignment& values) : text_(text), values_(values) {}
+  ConditionReader(std::string_view text, const Assignment& values) : text_(text), values_(values) {}
 
   Result<bool> condition() {
     KF_TRY(std::int64_t left, sum(0));
@@ -110,7 +110,7 @@ class Reader {
   bool undefined_ = false;
 };
 
-std::vector<std::string_view> words_of(std::string_view text) {
+std::vector<std::string_view> words_of_line(std::string_view text) {
   std::vector<std::string_view> words;
   while (!text.empty()) {
     std::size_t start = text.find_first_not_of(" \t");
@@ -177,7 +177,7 @@ Assignment take_values(std::string& text) {
 }  // namespace
 
 Result<bool> condition_holds(std::string_view condition, const Assignment& values) {
-  return Reader(condition, values).condition();
+  return ConditionReader(condition, values).condition();
 }
 
 bool has_tunables(const Candidate& candidate) {
@@ -192,7 +192,7 @@ Result<Tunables> tunables_of(const Candidate& candidate) {
     std::string_view text = directive.value;
     std::size_t where = text.find(" where ");
     if (where != std::string_view::npos) tunables.conditions.emplace_back(text.substr(where + 7));
-    for (std::string_view word : words_of(text.substr(0, where))) {
+    for (std::string_view word : words_of_line(text.substr(0, where))) {
       KF_TRY(Tunable tunable, read_tunable(word));
       if (std::ranges::count(tunables.list, tunable.name, &Tunable::name))
         return fail("kforge: tune: {} is there twice", tunable.name);
@@ -243,8 +243,19 @@ Candidate with_values(const Candidate& candidate, const Assignment& values) {
   // The line that asked for the search has been answered.
   for (std::size_t at = 0; (at = text.find("kforge: tune", at)) != std::string::npos; at += 12)
     text.replace(at, 12, "kforge tuned");
-  text = macros + text;
+  const std::size_t version_end = text.starts_with("#version") ? text.find('\n') + 1 : 0;
+  text.insert(version_end, macros);
   return filled;
+}
+
+Result<Assignment> current_values(const Candidate& candidate) {
+  KF_TRY(Tunables tunables, tunables_of(candidate));
+  std::string text = candidate.files.front().content;
+  Assignment values = take_values(text);
+  for (const Tunable& tunable : tunables.list)
+    if (std::ranges::count(values, tunable.name, &Assignment::value_type::first) == 0)
+      values.emplace_back(tunable.name, tunable.values.front());
+  return values;
 }
 
 std::string to_text(const Assignment& values) {

@@ -33,8 +33,11 @@ inline constexpr std::size_t kMostTunables = 8, kMostValues = 16;
 bool has_tunables(const Candidate& candidate);
 // An Error says what is wrong with the line, in the candidate's words.
 Result<Tunables> tunables_of(const Candidate& candidate);
-// The same program with the values filled in, as macros at the top of its main file.
+// The same program with the values filled in, as macros at the top of its main file (behind GLSL's #version).
 Candidate with_values(const Candidate& candidate, const Assignment& values);
+// What its tunables are now: the values that were filled in, else the candidate's own. A launch plan uses
+// them.
+Result<Assignment> current_values(const Candidate& candidate);
 // "BM=64 BK=16"
 std::string to_text(const Assignment& values);
 
