@@ -1,10 +1,21 @@
 #include "build/build.h"
+#include "build/device_build.h"
 
 namespace kforge {
 
+// The one place that knows how a program of each kind is built. A device platform whose driver is not here is
+// built for its emulator, into a native library, where KForge has one for its language.
 Step<Build> build_candidate(const Candidate& candidate, const Platform& platform, const BoundTask& task,
                             const Machine& machine, const BuildOptions& options) {
-  return build_with_header(candidate, platform, make_task_header(task), machine, options);
+  switch (platform.kind) {
+    case PlatformKind::kNative:
+      return build_with_header(candidate, platform, make_task_header(task), machine, options);
+    case PlatformKind::kDevice:
+      return build_device_program(candidate, platform, task, options);
+    case PlatformKind::kCommand:
+      break;
+  }
+  return fail("programs of kind {} are not built", name_of(platform.kind));
 }
 
 }  // namespace kforge

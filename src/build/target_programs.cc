@@ -1,5 +1,7 @@
 #include "build/target_programs.h"
 
+#include <algorithm>
+
 #include "base/file_cache.h"
 #include "base/hash.h"
 #include "base/subprocess.h"
@@ -118,6 +120,10 @@ class ChildBuilder {
 
 Result<TargetPrograms> target_programs(const Platform& platform) {
   TargetPrograms programs;
+  if (platform.kind == PlatformKind::kDevice) {
+    KF_TRY(programs.runner, helper_program("kforge-device"));
+    return programs;
+  }
   if (!platform.emulated()) {
     KF_TRY(programs.runner, helper_program("kforge-runner"));
     KF_TRY(programs.guarded, helper_program("kforge-runner-guarded"));

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/files.h"
 #include "execute/faults.h"
 #include "execute/thread_times.h"
 #include "execute/waiting_runners.h"
@@ -72,6 +73,10 @@ std::string_view stage_name(std::uint32_t type) {
       return "prepare";
     case KFORGE_CALL:
       return "a call";
+    case KFORGE_UPLOAD:
+      return "the upload before a call";
+    case KFORGE_DOWNLOAD:
+      return "the download after a call";
     default:
       return "the end";
   }
@@ -144,6 +149,7 @@ struct ProgramProcess::State {
   std::stop_token stop;
   Fd socket;
   std::shared_ptr<const TensorMemory> outputs;
+  std::optional<TempDir> scratch;
   std::unique_ptr<SandboxedProcess> process;
   Usage usage;
 
@@ -243,6 +249,12 @@ Step<Received> ProgramProcess::State::await(std::uint32_t stage, milliseconds li
             describe_fault(fault, argument_names, stage_name(stage), exit ? exit->err : ""));
       }
       [[fallthrough]];
+    case KFORGE_BROKEN:
+      if (received.header.type == KFORGE_BROKEN && stage == KFORGE_DOWNLOAD)
+        return candidate_failed(
+            Rejected{Gate::kMemory, printable_tail({reinterpret_cast<const char*>(received.payload.data()),
+                                                    received.payload.size()})});
+      [[fallthrough]];
     default:
       process->kill();
       return candidate_failed(
@@ -331,6 +343,11 @@ Step<bool> ProgramProcess::State::launch(const ProgramSpec& spec, milliseconds l
   sandbox.writable = spec.writable;
   sandbox.env = spec.env;
   add_thread_variables(spec.threads, spec.cpus, sandbox.env);
+  for (const std::string& name : spec.thread_variables) sandbox.env[name] = std::to_string(spec.threads);
+  if (spec.scratch && spec.tier != SandboxTier::kBubblewrap) {
+    KF_TRY(scratch, TempDir::create(0755));
+    sandbox.writable = scratch->path();
+  }
   sandbox.fds = {child_end.get()};
   sandbox.fds.insert(sandbox.fds.end(), spec.extra_fds.begin(), spec.extra_fds.end());
   sandbox.cpus = spec.cpus;
@@ -376,6 +393,7 @@ Step<std::unique_ptr<ProgramProcess>> ProgramProcess::start(const ProgramSpec& s
   KF_STEP([[maybe_unused]] Received mapped, state->exchange(setup, table.data(), fds, load_limit, nullptr));
   KF_STEP(Received loaded, state->exchange({KFORGE_LOAD, 0, 0, 0}, nullptr, {}, load_limit, nullptr));
   state->usage.has_prepare = (loaded.header.value & KFORGE_HAS_PREPARE) != 0;
+  state->usage.has_transfers = (loaded.header.value & KFORGE_HAS_TRANSFERS) != 0;
   return std::unique_ptr<ProgramProcess>(new ProgramProcess(std::move(state)));
 }
 
@@ -395,8 +413,18 @@ Step<CallTime> ProgramProcess::prepare(milliseconds limit) {
 Step<CallTime> ProgramProcess::call(const std::vector<std::uint32_t>& slots, milliseconds limit) {
   state_->outputs->let_go();
   CallTime time;
-  KforgeMessage message{KFORGE_CALL, static_cast<std::uint32_t>(slots.size() * sizeof slots[0]), 0, 0};
-  KF_STEP([[maybe_unused]] Received done, state_->exchange(message, slots.data(), {}, limit, &time));
+  auto send = [&](std::uint32_t type, CallTime* timed) {
+    const KforgeMessage message{type, static_cast<std::uint32_t>(slots.size() * sizeof slots[0]), 0, 0};
+    return state_->exchange(message, slots.data(), {}, limit, timed);
+  };
+  if (state_->usage.has_transfers) {
+    KF_STEP([[maybe_unused]] Received uploaded, send(KFORGE_UPLOAD, nullptr));
+  }
+  KF_STEP(Received done, send(KFORGE_CALL, &time));
+  if (state_->usage.has_transfers) {
+    time.device_ns = static_cast<double>(done.header.value);
+    KF_STEP([[maybe_unused]] Received downloaded, send(KFORGE_DOWNLOAD, nullptr));
+  }
   state_->note_memory();
   return time;
 }

@@ -29,6 +29,9 @@ struct ProgramSpec {
   SandboxTier tier = SandboxTier::kNone;
   std::vector<int> extra_fds;  // inherited as 4, 5, ...
   int threads = 1;
+  std::vector<std::string> thread_variables;  // besides OpenMP's and those of BLAS libraries
+  bool scratch =
+      false;  // it writes files: each process gets a folder of its own where it has no private /tmp
   std::vector<std::string> guarded;  // argv of the same program with a guarded heap; empty: there is none
   std::vector<int> cpus;
   SandboxLimits limits;
@@ -39,6 +42,7 @@ struct ProgramSpec {
 struct CallTime {
   double parent_ns = 0;   // from just before the program was let go to its report: the time that counts
   double claimed_ns = 0;  // by the program's own clock
+  double device_ns = 0;   // by the device's, from the first start to the last end; 0: it has none
   double cpu_ns = 0;      // of all its threads
   // Ready to run, and no processor free, by the kernel's books:
   double delay_ns = 0;        // the parent and the program's first thread: nobody's clock knows of it
@@ -51,6 +55,7 @@ struct Usage {
   std::size_t setup_bytes = 0;  // growth of anonymous memory over prepare()
   std::size_t peak_bytes = 0;   // largest resident memory, without the shared tensors
   bool has_prepare = false;
+  bool has_transfers = false;  // its kernels run on a device
 };
 
 class ProgramProcess {
@@ -68,7 +73,8 @@ class ProgramProcess {
 
   // prepare() on the params now in memory (and release() of the state before it).
   Step<CallTime> prepare(std::chrono::milliseconds limit);
-  // Runs the task once for each slot listed; when it returns, the program is stopped.
+  // Runs the task once for each slot listed; when it returns, the program is stopped. Where the tensors have
+  // to travel to a device and back, they do so outside the time.
   Step<CallTime> call(const std::vector<std::uint32_t>& slots, std::chrono::milliseconds limit);
   // A process of the same program that loads nothing, for echo() alone.
   static Result<std::unique_ptr<ProgramProcess>> start_idle(const ProgramSpec& spec,

@@ -42,6 +42,13 @@ Result<RunSetting> run_setting(const Platform& platform) {
     setting.prefix[0] = program->string();
   }
   KF_TRY(setting.programs, target_programs(platform));
+  if (platform.kind == PlatformKind::kDevice) {
+    // Drivers call compilers and linkers of their own, and have threads of their own where the device is this
+    // processor.
+    setting.env.emplace("PATH", "/usr/bin:/bin");
+    setting.scratch = true;
+    setting.thread_variables = {"POCL_MAX_PTHREAD_COUNT", "LP_NUM_THREADS"};
+  }
   return setting;
 }
 
@@ -51,7 +58,8 @@ Result<StagedProgram> stage_runner(std::string name, const RunSetting& setting, 
   const fs::path runner = program.staged.path() / "kforge-runner";
   const fs::path guarded = program.staged.path() / "kforge-runner-guarded";
   KF_TRY_VOID(copy_program(setting.programs.runner, runner));
-  KF_TRY_VOID(copy_program(setting.programs.guarded, guarded));
+  const bool has_guarded = !setting.programs.guarded.empty();
+  if (has_guarded) KF_TRY_VOID(copy_program(setting.programs.guarded, guarded));
 
   ProgramSpec& spec = program.spec;
   spec.name = std::move(name);
@@ -76,7 +84,9 @@ Result<StagedProgram> stage_runner(std::string name, const RunSetting& setting, 
     return argv;
   };
   spec.argv = command(runner);
-  spec.guarded = command(guarded);
+  if (has_guarded) spec.guarded = command(guarded);
+  spec.thread_variables = setting.thread_variables;
+  spec.scratch = setting.scratch;
   return program;
 }
 

@@ -23,6 +23,8 @@ struct RunSetting {
   SandboxProfile profile = SandboxProfile::kNative;
   std::vector<std::filesystem::path> readable;
   std::map<std::string, std::string> env;
+  bool scratch = false;                       // programs write files (drivers do)
+  std::vector<std::string> thread_variables;  // further ones that get the number of threads
 };
 // An Error says what is not installed.
 Result<RunSetting> run_setting(const Platform& platform);

@@ -46,6 +46,14 @@ Result<SandboxTier> tier_of(const JudgeOptions& options) {
 // What programs of the platform run on; under an emulator that is another machine, whose instruction sets are
 // those the platform says it emulates.
 Result<Device> device_of(const Platform& platform, Machine& machine) {
+  if (platform.kind == PlatformKind::kDevice) {
+    KF_TRY(DeviceFacts facts, device_facts(platform));
+    Device device{facts.name, fmt::format("{}, driver {}", facts.version, facts.driver), false, ""};
+    device.id =
+        Hasher().add(machine.id()).add(facts.api).add(device.name).add(device.driver).hex().substr(0, 12);
+    device.facts = std::move(facts);
+    return device;
+  }
   if (!platform.emulated()) return Device{machine.cpu_model, "", false, machine.id()};
   Readiness readiness = probe_platform(platform);
   if (!readiness.usable())
@@ -79,7 +87,7 @@ Result<std::unique_ptr<const JudgeSetup>> open_setup(const JudgeOptions& options
   KF_TRY(auto dims, parse_dims(options.set));
   KF_TRY_VOID(set_dims(setup.task, options.shape_set, dims));
   KF_TRY(setup.platform, load_platform(options.platform));
-  if (setup.platform.kind != PlatformKind::kNative)
+  if (setup.platform.kind == PlatformKind::kCommand)
     return fail("platform {} is of kind {}, which this version of KForge cannot judge", setup.platform.name,
                 name_of(setup.platform.kind));
   KF_TRY(setup.machine, describe_machine());

@@ -42,7 +42,10 @@ struct Device {
   std::string name;    // "Intel Xeon ...", "qemu-aarch64 version 7.2"
   std::string driver;  // what runs programs on it, with its version; "" for the processor itself
   bool emulated = false;
-  std::string id;  // short hash of all that makes it another device
+  std::string id;                         // short hash of all that makes it another device
+  std::optional<DeviceFacts> facts = {};  // of a device platform
+  // Programs run on the processor that KForge runs on, if only through a driver.
+  bool this_processor() const { return !facts || facts->this_processor(); }
 };
 
 // Stays where it is: its cases point to its task.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "device/device_facts.h"
 #include "sandbox/sandbox.h"
 
 namespace kforge {
@@ -197,6 +198,7 @@ struct Readiness {
   State state = State::kMissing;
   std::string reason;  // why not, or the version that answered
   std::string remedy;
+  std::optional<DeviceFacts> device = {};  // of a device platform that is ready
 
   bool usable() const { return state != State::kMissing; }
 };
@@ -204,5 +206,8 @@ std::string_view name_of(Readiness::State state);  // "ready", "emulated", "miss
 // Answers quickly: what the platform needs is looked for inside the sandbox, and no task is run.
 // `kforge platforms check` runs the example.
 Readiness probe_platform(const Platform& platform);
+
+// What the device of a device platform says of itself, asked once in a process. An Error where it is missing.
+Result<DeviceFacts> device_facts(const Platform& platform);
 
 }  // namespace kforge

@@ -1,5 +1,7 @@
 // Is what a platform needs here? A program that answers, a library, a device, an emulator.
 #include <filesystem>
+#include <map>
+#include <mutex>
 
 #include "base/files.h"
 #include "platform/platform.h"
@@ -13,6 +15,14 @@ using State = Readiness::State;
 constexpr auto kAnswerLimit = std::chrono::seconds(10);
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// Drivers talk before they fail; what failed stands last.
+std::string last_words(const SandboxExit& exit) {
+  std::string text = exit.err.empty() ? exit.out : exit.err;
+  while (text.ends_with('\n')) text.pop_back();
+  if (text.empty()) return exit.signal ? fmt::format("signal {}", exit.signal) : "it said nothing";
+  return text.substr(text.rfind('\n') + 1);
+}
 
 // Whether the library's file is where the loader looks, or in a folder the platform names. It is not loaded:
 // a driver may crash, or start threads.
@@ -31,13 +41,20 @@ bool library_present(const Platform& platform) {
 // The command inside the sandbox, with what programs of the platform may see there: a compiler that only
 // works outside is of no use.
 Result<SandboxExit> ask(const Platform& platform, const std::vector<std::string>& argv) {
-  auto program = find_program(argv[0], platform.sandbox.read);
+  std::optional<fs::path> program = argv[0];
+  if (!program->is_absolute()) program = find_program(argv[0], platform.sandbox.read);
   if (!program) return fail("{} is not installed below /usr, nor in a folder of 'sandbox.read'", argv[0]);
   KF_TRY(SandboxTier tier, strongest_tier());
+  // A driver keeps files while it runs.
+  std::optional<TempDir> scratch;
+  if (tier != SandboxTier::kBubblewrap) {
+    KF_TRY(scratch, TempDir::create(0755));
+  }
   SandboxSpec spec;
   spec.profile = SandboxProfile::kDriver;
   spec.argv = argv;
   spec.argv[0] = program->string();
+  if (scratch) spec.writable = scratch->path();
   spec.readable = platform.readable();
   spec.env = platform.sandbox.env;
   spec.env.emplace("PATH", "/usr/bin:/bin");
@@ -61,9 +78,19 @@ std::expected<std::string, Readiness> answer_of(const Platform& platform,
     return std::unexpected(missing(platform, fmt::format("{} did not answer within 10 s", argv[0])));
   if (exit->exit_code != 0 || exit->signal != 0)
     return std::unexpected(missing(
-        platform,
-        fmt::format("{} failed: {}", argv[0], first_line(exit->err.empty() ? exit->out : exit->err))));
+        platform, fmt::format("{} failed: {}", fs::path(argv[0]).filename().string(), last_words(*exit))));
   return first_line(exit->out.empty() ? exit->err : exit->out);
+}
+
+// The device is opened, inside the sandbox: a library with no driver behind it is not ready.
+Readiness open_device_of(const Platform& platform) {
+  auto program = helper_program("kforge-device");
+  if (!program) return missing(platform, program.error().message, program.error().remedy);
+  auto said = answer_of(platform, {program->string(), "--probe", std::string(name_of(*platform.run.driver))});
+  if (!said) return said.error();
+  auto facts = facts_from_json(*said);
+  if (!facts) return missing(platform, facts.error().message);
+  return {State::kReady, facts->text(), "", *facts};
 }
 
 }  // namespace
@@ -87,6 +114,7 @@ Readiness probe_platform(const Platform& platform) {
       return missing(platform, fmt::format("no compiler {} below /usr, nor in a folder of 'sandbox.read'",
                                            compiler.name));
   }
+  if (platform.kind == PlatformKind::kDevice) return open_device_of(platform);
   if (!platform.emulated()) return {State::kReady, answer, ""};
   const std::vector<std::string>& prefix = platform.prefix_here();
   if (prefix.empty())
@@ -97,6 +125,19 @@ Readiness probe_platform(const Platform& platform) {
   auto said = answer_of(platform, {prefix[0], "--version"});
   if (!said) return said.error();
   return {State::kEmulated, *said, ""};
+}
+
+Result<DeviceFacts> device_facts(const Platform& platform) {
+  static std::mutex mutex;
+  static std::map<std::string, DeviceFacts> known;
+  std::lock_guard lock(mutex);
+  const std::string key = platform.folder.string() + platform.content_hash;
+  if (auto found = known.find(key); found != known.end()) return found->second;
+  Readiness readiness = probe_platform(platform);
+  if (!readiness.device)
+    return fail_with_remedy(readiness.remedy, fmt::format("platform {} is missing something: {}",
+                                                          platform.name, readiness.reason));
+  return known.emplace(key, *readiness.device).first->second;
 }
 
 }  // namespace kforge

@@ -20,6 +20,18 @@
 //                                          kDone       (nanoseconds by the program's own clock: a claim)
 //   kExit                             ->               release(state), exit code 0
 //
+// A program whose kernels run on a device has tensors there. It says so (KFORGE_HAS_TRANSFERS), and around
+// each call, outside the clock:
+//
+//   kUpload + slot numbers            ->               copies the slots' tensors to the device, between guard
+//                                                      zones, and poisons the program's own buffers there
+//                                          kDone
+//   kCall   + slot numbers            ->
+//                                          kDone       (value = nanoseconds by the device's own clock)
+//   kDownload + slot numbers          ->               copies outputs back; guard zones, inputs and what was
+//                                                      prepared must be as they were
+//                                          kDone or kBroken + text
+//
 // Instead of kDone a program may die; if it can, it first sends kFault with what happened.
 // The parent trusts none of it: time is the parent's, values are read from the arenas, and the program is
 // stopped the instant it says kDone.
@@ -49,15 +61,18 @@ enum KforgeMessageType {
   KFORGE_CALL = 5,
   KFORGE_EXIT = 6,
   KFORGE_ECHO = 7,  // answered at once: how long does a message take?
+  KFORGE_UPLOAD = 8,
+  KFORGE_DOWNLOAD = 9,
   KFORGE_DONE = 10,
-  KFORGE_ERROR = 11,  // payload: text; the program cannot serve (missing symbol, unsupported operator)
-  KFORGE_FAULT = 12,  // payload: KforgeFault
+  KFORGE_ERROR = 11,   // payload: text; the program cannot serve (missing symbol, unsupported operator)
+  KFORGE_FAULT = 12,   // payload: KforgeFault
+  KFORGE_BROKEN = 13,  // payload: text; what may not be written was
 };
 
 enum KforgeArena { KFORGE_ARENA_PARAMS = 0, KFORGE_ARENA_INPUTS = 1, KFORGE_ARENA_OUTPUTS = 2 };
 
 // Flags in the value of the kDone that answers kLoad.
-enum KforgeLoadFlags { KFORGE_HAS_PREPARE = 1 };
+enum KforgeLoadFlags { KFORGE_HAS_PREPARE = 1, KFORGE_HAS_TRANSFERS = 2 };
 
 typedef struct KforgeMessage {
   uint32_t type;

@@ -53,6 +53,8 @@ Result<void> TimedJudge::judge_look_ahead() {
   constexpr int kTries = 8;
   std::uint32_t batch = timed_[0].batch;
   if (batch < 4 || !can_probe_look_ahead(task_)) return {};
+  // On a device the inputs of a batch are there before it begins, and nothing but KForge's own code submits.
+  if (owned_[0]->usage().has_transfers) return {};
   const InputChoice params = next_params();
   fill_params(task_, *memory_, params);
   for (int i = 0; i < kTries; ++i) {

@@ -1,0 +1,129 @@
+// The steps: read the plan, look into the cache, compile each kernel by [build] where the platform has one,
+// let the driver compile and compare the rest, keep the package.
+#include "build/device_build.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/file_cache.h"
+#include "base/hash.h"
+#include "base/nearest.h"
+#include "build/compile_stage.h"
+#include "build/compiler_log.h"
+#include "device/device_package.h"
+#include "generate/device_program.h"
+
+namespace kforge {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kPackageCacheBytes = std::size_t{256} << 20;
+constexpr const char* kPackageName = "package";
+
+DeviceLimits limits_of(const DeviceFacts& facts) {
+  return {facts.most_threads,
+          static_cast<std::size_t>(std::min(facts.memory_bytes / 4, facts.largest_buffer))};
+}
+
+std::optional<CompileError> bad_directive(const Candidate& candidate) {
+  static const std::vector<std::string> kKnown = {"general", "arithmetic", "algebraic", "tune"};
+  for (const Candidate::Directive& directive : candidate.directives())
+    if (std::ranges::find(kKnown, directive.key) == kKnown.end())
+      return CompileError{fmt::format("{}:{}: error: unknown directive '{}' on a device platform{}\n",
+                                      candidate.files[0].name, directive.line, directive.key.substr(0, 60),
+                                      did_you_mean(directive.key, kKnown))};
+  return std::nullopt;
+}
+
+DevicePackage package_of(const Candidate& candidate, const Platform& platform, const DeviceProgram& program) {
+  DevicePackage package;
+  package.api = name_of(*platform.run.driver);
+  for (const SourceFile& file : candidate.files)
+    if (file.name != kPlanFile) package.files.push_back({file.name, file.content});
+  package.macros = program.macros;
+  package.plan = candidate.plan()->content;
+  package.setting = program.setting;
+  return package;
+}
+
+// Whatever is another driver, device or platform is another program.
+std::string cache_key(const DevicePackage& package, const Platform& platform, const DeviceFacts& facts) {
+  Hasher hasher;
+  hasher.add("device build 1").add(platform.content_hash).add(to_json(facts)).add(to_bytes(package));
+  return hasher.hex();
+}
+
+// The driver's own compiler, in the sandbox in which it will run: it gives what it compiled, and finds what
+// the plan and the kernels' signatures say differently.
+Step<std::string> compile_by_driver(const DevicePackage& package, const Platform& platform,
+                                    const BuildOptions& options, Build& build) {
+  KF_TRY(fs::path program, helper_program("kforge-device"));
+  KF_TRY(TempDir stage, TempDir::create(0755));
+  const fs::path input = stage.path() / kPackageName, output = stage.path() / "out";
+  KF_TRY_VOID(write_scratch_file(input, to_bytes(package)));
+  std::error_code error;
+  fs::create_directory(output, error);
+  if (error) return fail("cannot create {}: {}", output.string(), error.message());
+  SandboxSpec spec;
+  spec.profile = SandboxProfile::kDriver;
+  spec.argv = {program.string(), "--compile", input.string(), (output / kPackageName).string()};
+  spec.readable = platform.readable();
+  spec.readable.push_back(input);
+  spec.writable = output;
+  spec.env = platform.sandbox.env;
+  spec.env.emplace("PATH", "/usr/bin:/bin");
+  spec.env.emplace("LC_ALL", "C");
+  spec.limits.wall = std::chrono::milliseconds(static_cast<long>(platform.build.timeout_seconds * 1e3));
+  spec.limits.cpu_seconds = static_cast<std::uint64_t>(platform.build.timeout_seconds) + 1;
+  const auto start = Clock::now();
+  KF_TRY(auto process, start_sandboxed(spec, options.tier));
+  KF_TRY(SandboxExit exit, process->wait());
+  build.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+  if (exit.wall_exceeded) return candidate_failed(Timeout{"compile", platform.build.timeout_seconds});
+  build.log += trim_compiler_log(exit.out, {});
+  if (exit.exit_code == 1) return candidate_failed(CompileError{build.log});
+  // A driver's compiler that falls over the source: the candidate's business, as with any compiler.
+  if (exit.signal != 0 || exit.exit_code != 0)
+    return candidate_failed(CompileError{fmt::format(
+        "{}error: the device's compiler ended with {} {}: {}\n", build.log, exit.signal ? "signal" : "code",
+        exit.signal ? exit.signal : exit.exit_code, trim_compiler_log(exit.err, {}))});
+  KF_TRY(std::string made, read_product(output, kPackageName, kLargestArtefact));
+  return made;
+}
+
+}  // namespace
+
+Step<Build> build_device_program(const Candidate& candidate, const Platform& platform, const BoundTask& task,
+                                 const BuildOptions& options) {
+  if (auto bad = bad_files(candidate)) return candidate_failed(*bad);
+  if (auto bad = bad_directive(candidate)) return candidate_failed(*bad);
+  KF_TRY(DeviceFacts facts, device_facts(platform));
+  KF_STEP(DeviceProgram program, read_device_program(candidate, task, limits_of(facts)));
+  DevicePackage package = package_of(candidate, platform, program);
+
+  KF_TRY(fs::path home, kforge_home());
+  FileCache cache(home / "builds" / "device", kPackageCacheBytes);
+  const std::string key = cache_key(package, platform, facts);
+  Build build;
+  build.command = {std::string(name_of(*platform.run.driver)), facts.version};
+  if (options.use_cache) {
+    auto content = cache.load(key);
+    auto log = content ? cache.load(key + "-log") : std::nullopt;
+    auto path = log ? cache.find(key) : std::nullopt;
+    if (path) {
+      build.artefact = *path;
+      build.artefact_hash = sha256_hex(*content);
+      build.log = *log;
+      build.from_cache = true;
+      return build;
+    }
+  }
+  KF_STEP(std::string made, compile_by_driver(package, platform, options, build));
+  build.artefact_hash = sha256_hex(made);
+  (void)cache.store(key + "-log", build.log);
+  KF_TRY(build.artefact, cache.store(key, made));
+  return build;
+}
+
+}  // namespace kforge
