@@ -3,15 +3,20 @@
 #include "build/device_build.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <map>
 
 #include "base/file_cache.h"
+#include "base/files.h"
 #include "base/hash.h"
 #include "base/nearest.h"
 #include "build/compile_stage.h"
 #include "build/compiler_log.h"
 #include "device/device_package.h"
 #include "generate/device_program.h"
+#include "platform/programs.h"
+#include "platform/substitute.h"
 
 namespace kforge {
 namespace {
@@ -21,9 +26,11 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kPackageCacheBytes = std::size_t{256} << 20;
 constexpr const char* kPackageName = "package";
 
+// A quarter of the device's memory, rounded to a power of two: what drivers on a processor report changes
+// from minute to minute, and the same program must stay the same.
 DeviceLimits limits_of(const DeviceFacts& facts) {
-  return {facts.most_threads,
-          static_cast<std::size_t>(std::min(facts.memory_bytes / 4, facts.largest_buffer))};
+  const std::uint64_t room = std::bit_floor(std::min(facts.memory_bytes / 4, facts.largest_buffer));
+  return {facts.most_threads, static_cast<std::size_t>(room)};
 }
 
 std::optional<CompileError> bad_directive(const Candidate& candidate) {
@@ -50,9 +57,96 @@ DevicePackage package_of(const Candidate& candidate, const Platform& platform, c
 // Whatever is another driver, device or platform is another program.
 std::string cache_key(const DevicePackage& package, const Platform& platform, const DeviceFacts& facts) {
   Hasher hasher;
-  hasher.add("device build 1").add(platform.content_hash).add(to_json(facts)).add(to_bytes(package));
+  hasher.add("device build 1")
+      .add(platform.content_hash)
+      .add(facts.name)
+      .add(facts.version)
+      .add(facts.driver);
+  hasher.add(to_bytes(package));
   return hasher.hex();
 }
+
+// -D of everything that the source may use, and of what the plan says about this kernel.
+std::vector<std::string> defines_of(const DeviceProgram& program, const PlanLaunch& launch) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : program.macros) words.push_back(fmt::format("-D{}={}", name, value));
+  for (std::size_t i = 0; i < 3; ++i)
+    words.push_back(fmt::format("-DBLOCK_{}={}", "XYZ"[i], launch.block[i]));
+  words.push_back(fmt::format("-DSHARED_BYTES={}", launch.shared_bytes));
+  return words;
+}
+
+// The kernels of a plan, each with its first launch.
+std::map<std::string, const PlanLaunch*> launches_of(const LaunchPlan& plan) {
+  std::map<std::string, const PlanLaunch*> found;
+  for (const auto* steps : {&plan.prepare, &plan.run})
+    for (const PlanStep& step : *steps)
+      if (const auto* launch = std::get_if<PlanLaunch>(&step)) found.emplace(launch->kernel, launch);
+  return found;
+}
+
+// [build]: its command and further steps, once for each kernel of the plan.
+class KernelCompiler {
+ public:
+  KernelCompiler(const Platform& platform, const BuildOptions& options, const DeviceProgram& program,
+                 Build& build)
+      : platform_(platform), options_(options), program_(program), build_(build) {}
+
+  Step<bool> compile(const Candidate& candidate, DevicePackage& package) {
+    KF_TRY(Stage stage, make_stage(candidate, "", {}));
+    for (const auto& [name, launch] : launches_of(program_.plan)) {
+      Substitutions values = {{"defines", defines_of(program_, *launch)},
+                              {"include", {"../src"}},
+                              {"kernel", {name}},
+                              {"output", {kOutput}},
+                              {"source", {"../src/" + candidate.files.front().name}}};
+      KF_STEP(std::string code, run(stage, platform_.build.argv, values));
+      if (code.empty())
+        return candidate_failed(CompileError{
+            fmt::format("error: {} left nothing usable for kernel '{}'\n", platform_.build.argv[0], name)});
+      // Each command runs under a uid of its own: what one made is handed to the next.
+      values["input"] = {std::string("../pch/") + kInput};
+      for (const auto& step : platform_.build.steps) {
+        KF_TRY_VOID(write_scratch_file(stage.precompiled / kInput, code));
+        KF_STEP(std::string changed, run(stage, step, values));
+        if (!changed.empty()) code = std::move(changed);
+      }
+      package.binaries[name] = std::move(code);
+    }
+    return true;
+  }
+
+ private:
+  static constexpr const char *kInput = "kernel.in", *kOutput = "kernel.out";
+
+  // What the command left as its output; "" where it left none.
+  Step<std::string> run(const Stage& stage, const std::vector<std::string>& argv,
+                        const Substitutions& values) {
+    KF_TRY(std::vector<std::string> command, substitute(argv, values));
+    auto program = find_program(command[0], platform_.sandbox.read);
+    if (!program)
+      return fail_with_remedy(
+          platform_.probe.remedy,
+          fmt::format("{} is not installed below /usr, nor in a folder of 'sandbox.read'", command[0]));
+    command[0] = program->string();
+    if (build_.command.empty()) build_.command = command;
+    std::error_code ignored;
+    fs::remove(stage.output / kOutput, ignored);
+    const auto start = Clock::now();
+    KF_TRY(auto process, start_sandboxed(compiler_sandbox(stage, command, platform_), options_.tier));
+    KF_TRY(SandboxExit exit, process->wait());
+    build_.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    if (!failed(exit)) return read_product(stage.output, kOutput, kLargestArtefact).value_or("");
+    // Some compilers for devices print their messages.
+    exit.err = exit.out + exit.err;
+    return candidate_failed(compile_failure(exit, stage, platform_.build.timeout_seconds));
+  }
+
+  const Platform& platform_;
+  const BuildOptions& options_;
+  const DeviceProgram& program_;
+  Build& build_;
+};
 
 // The driver's own compiler, in the sandbox in which it will run: it gives what it compiled, and finds what
 // the plan and the kernels' signatures say differently.
@@ -106,7 +200,6 @@ Step<Build> build_device_program(const Candidate& candidate, const Platform& pla
   FileCache cache(home / "builds" / "device", kPackageCacheBytes);
   const std::string key = cache_key(package, platform, facts);
   Build build;
-  build.command = {std::string(name_of(*platform.run.driver)), facts.version};
   if (options.use_cache) {
     auto content = cache.load(key);
     auto log = content ? cache.load(key + "-log") : std::nullopt;
@@ -119,6 +212,11 @@ Step<Build> build_device_program(const Candidate& candidate, const Platform& pla
       return build;
     }
   }
+  if (!platform.build.argv.empty()) {
+    KF_STEP([[maybe_unused]] bool compiled,
+            KernelCompiler(platform, options, program, build).compile(candidate, package));
+  }
+  if (build.command.empty()) build.command = {package.api, facts.version};
   KF_STEP(std::string made, compile_by_driver(package, platform, options, build));
   build.artefact_hash = sha256_hex(made);
   (void)cache.store(key + "-log", build.log);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 
+#include "base/files.h"
 #include "base/nearest.h"
 #include "device/device_api.h"
 
@@ -68,10 +69,10 @@ DeviceFacts facts_of(cl_device_id device) {
   return facts;
 }
 
-class Memory final : public DeviceMemory {
+class ClMemory final : public DeviceMemory {
  public:
-  Memory(cl_command_queue queue, cl_mem memory) : queue_(queue), memory_(memory) {}
-  ~Memory() override { KF_CL(clReleaseMemObject)(memory_); }
+  ClMemory(cl_command_queue queue, cl_mem memory) : queue_(queue), memory_(memory) {}
+  ~ClMemory() override { KF_CL(clReleaseMemObject)(memory_); }
 
   Result<void> write(std::size_t offset, std::span<const std::byte> from) override {
     KF_CL_TRY(clEnqueueWriteBuffer, queue_, memory_, CL_TRUE, offset, from.size(), from.data(), 0, nullptr,
@@ -90,7 +91,7 @@ class Memory final : public DeviceMemory {
   cl_mem memory_;
 };
 
-cl_mem memory_of(const PlacedMemory& placed) { return static_cast<Memory*>(placed.memory)->get(); }
+cl_mem memory_of(const PlacedMemory& placed) { return static_cast<ClMemory*>(placed.memory)->get(); }
 
 struct Argument {
   cl_mem memory = nullptr;        // or:
@@ -112,9 +113,9 @@ struct Copy {
   std::size_t from_offset = 0, to_offset = 0, bytes = 0;
 };
 
-class Call final : public DeviceCall {
+class ClCall final : public DeviceCall {
  public:
-  ~Call() override {
+  ~ClCall() override {
     for (cl_mem part : parts) KF_CL(clReleaseMemObject)(part);
   }
   std::vector<std::variant<Launch, Fill, Copy>> steps;
@@ -146,6 +147,7 @@ class OpenCl final : public DeviceApi {
 
   Step<std::string> build(DevicePackage& package, const LaunchPlan& plan, bool check) override {
     KF_STEP(std::string log, package.binaries.contains("") ? load(package.binaries[""]) : compile(package));
+    kernels_.clear();
     for (const std::string& name : plan.kernels()) {
       cl_int error = CL_SUCCESS;
       cl_kernel kernel = KF_CL(clCreateKernel)(program_, name.c_str(), &error);
@@ -162,12 +164,12 @@ class OpenCl final : public DeviceApi {
     cl_int error = CL_SUCCESS;
     cl_mem memory = KF_CL(clCreateBuffer)(context_, CL_MEM_READ_WRITE, bytes, nullptr, &error);
     if (error != CL_SUCCESS) return fail("clCreateBuffer of {} bytes: {}", bytes, opencl_error(error));
-    return std::make_unique<Memory>(queue_, memory);
+    return std::make_unique<ClMemory>(queue_, memory);
   }
 
   Result<std::unique_ptr<DeviceCall>> record(const LaunchPlan& plan, const std::vector<PlanStep>& steps,
                                              const std::vector<PlacedMemory>& memory) override {
-    auto call = std::make_unique<Call>();
+    auto call = std::make_unique<ClCall>();
     std::map<std::pair<std::size_t, std::size_t>, cl_mem> parts;
     for (const PlanStep& step : steps) {
       if (const auto* launch = std::get_if<PlanLaunch>(&step)) {
@@ -188,7 +190,7 @@ class OpenCl final : public DeviceApi {
   }
 
   Result<void> submit(DeviceCall& call) override {
-    const auto& steps = static_cast<Call&>(call).steps;
+    const auto& steps = static_cast<ClCall&>(call).steps;
     for (const auto& step : steps) {
       cl_event event = nullptr;
       // Of the batch only the first start and the last end are looked at.

@@ -83,6 +83,8 @@ struct Platform {
     // One command; on devices and for commands it may be absent. See kBuildVariables for what may stand in
     // it.
     std::vector<std::string> argv;
+    // Device: further commands on what argv made, in this order: validate, optimise.
+    std::vector<std::vector<std::string>> steps;
     std::vector<Compiler> compilers;         // the first is the default; the candidate may choose another
     std::vector<std::string> allowed_flags;  // patterns; "// kforge: flags -funroll-loops" picks from them
     std::vector<std::string> library_flags;  // further ones with --allow-libraries: "-ldnnl"
@@ -141,6 +143,17 @@ inline constexpr std::string_view kBuildVariables[] = {
     "pch",             // what makes the compiler read the precompiled header
     "source",          // the files to compile
     "output",          // the artefact
+};
+
+// The same on devices (one command for each kernel of the plan) and for commands.
+inline constexpr std::string_view kDeviceBuildVariables[] = {
+    "defines",  // -D of the dimensions, tunables, the plan's defines, and of the kernel's BLOCK_X,
+                // SHARED_BYTES, ...
+    "include",  // folder of the sources
+    "input",    // of a further step: what the command before it made
+    "kernel",   // the kernel's name
+    "output",   // the artefact
+    "source",   // the main file
 };
 
 // What may stand in [run] runner, each as ${name}.

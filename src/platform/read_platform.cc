@@ -15,8 +15,6 @@ namespace {
 
 constexpr std::size_t kFileLimit = 1 << 20;  // platform.toml, notes.md, imports: all are small
 
-constexpr std::string_view kDeviceVariables[] = {"flags", "include", "kernel", "output", "source"};
-
 // The libraries a kernel may name where the folder does not say which: the C and C++ run-time and OpenMP.
 constexpr const char* kCommonNeeded[] = {"libc.so.6",       "libm.so.6",      "libmvec.so.1",
                                          "libgomp.so.1",    "libstdc++.so.6", "libgcc_s.so.1",
@@ -85,12 +83,21 @@ Platform::Build read_build(TomlSection section, PlatformKind kind) {
   build.argv = section.texts("argv");
   build.timeout_seconds = section.number("timeout_seconds", build.timeout_seconds, 1, 3600);
   if (kind == PlatformKind::kNative) {
+    only_for(section, {"step"}, "build.", kind, "device");
     read_native_build(section, build);
   } else {
     only_for(section, {"compiler", "march", "precompiled", "allowed_flags", "library_flags"}, "build.", kind,
              "native");
-    check_variables(section, "argv", "build.argv", build.argv, kDeviceVariables);
+    check_variables(section, "argv", "build.argv", build.argv, kDeviceBuildVariables);
     if (!build.argv.empty()) check_has(section, "argv", "build.argv", build.argv, {"${source}", "${output}"});
+    for (TomlSection& row : section.sections("step")) {
+      build.steps.push_back(row.texts("argv"));
+      if (build.steps.back().empty()) row.mistake("argv", "'build.step.argv' is missing or empty");
+      check_variables(row, "argv", "build.step.argv", build.steps.back(), kDeviceBuildVariables);
+      row.finish();
+    }
+    if (build.argv.empty() && !build.steps.empty())
+      section.mistake("step", "'build.step' has no effect without 'build.argv'");
   }
   section.finish();
   return build;

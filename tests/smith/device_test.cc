@@ -9,9 +9,8 @@
 #include <fstream>
 
 #include "base/subprocess.h"
-#include "opencl_device.h"
+#include "driven.h"
 #include "smith_problem.h"
-#include "vulkan_device.h"
 
 namespace kforge {
 namespace {
@@ -82,14 +81,14 @@ TEST_P(OnOpenCl, CoreIsRight) {
   GTEST_SKIP() << "the driver does not run under the address sanitizer";
 #endif
   setenv("POCL_CACHE_DIR", KFORGE_BINARY_DIR "/pocl", 0);
-  auto device = OpenClDevice::open();
+  auto device = open_opencl();
   if (!device) GTEST_SKIP() << device.error().message;
   const auto all = cases(std::getenv("KFORGE_ALL_SHAPES") != nullptr);
   for (std::size_t i = static_cast<std::size_t>(GetParam()); i < all.size(); i += kShards) {
     const Case& c = all[i];
     auto design = smith::device_design(c.problem, DeviceLanguage::kOpenCl);
     ASSERT_TRUE(design) << c.problem.name << ": " << design.error().text();
-    auto call = (*device)->program(c.problem, *design);
+    auto call = driven(**device, c.problem, *design);
     ASSERT_TRUE(call) << c.problem.name << ": " << call.error().text();
     EXPECT_EQ(judge(c.task, *call), "") << c.problem.name << " " << c.task.shape_set;
   }
@@ -104,7 +103,7 @@ TEST_P(OnVulkan, CoreIsRight) {
 #endif
   if (first_that_runs({"glslangValidator"}).empty())
     GTEST_SKIP() << "no glslangValidator (package glslang-tools)";
-  auto device = VulkanDevice::open();
+  auto device = open_vulkan();
   if (!device) GTEST_SKIP() << device.error().message;
   const Folder folder;
   const auto all = cases(std::getenv("KFORGE_ALL_SHAPES") != nullptr);
@@ -112,7 +111,9 @@ TEST_P(OnVulkan, CoreIsRight) {
     const Case& c = all[i];
     auto design = smith::device_design(c.problem, DeviceLanguage::kGlsl);
     ASSERT_TRUE(design) << c.problem.name << ": " << design.error().text();
-    auto call = (*device)->program(c.problem, *design, folder.path.string());
+    auto code = spirv_of(*design, folder.path.string());
+    ASSERT_TRUE(code) << c.problem.name << ": " << code.error().text() << design->source;
+    auto call = driven(**device, c.problem, *design, *code);
     ASSERT_TRUE(call) << c.problem.name << ": " << call.error().text() << design->source;
     EXPECT_EQ(judge(c.task, *call), "") << c.problem.name << " " << c.task.shape_set;
   }

@@ -1,0 +1,95 @@
+#include "driven.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+#include "base/files.h"
+#include "base/subprocess.h"
+#include "device/device_run.h"
+
+namespace kforge {
+namespace {
+
+class Pointers final : public HostTensors {
+ public:
+  explicit Pointers(const PlanSetting& setting) : setting_(setting) {}
+  std::span<std::byte> data(std::size_t tensor, std::uint32_t) const override {
+    return {static_cast<std::byte*>(arguments[tensor]), setting_.tensors[tensor].bytes};
+  }
+  void** arguments = nullptr;
+
+ private:
+  const PlanSetting& setting_;
+};
+
+struct Driven {
+  DevicePackage package;
+  LaunchPlan plan;
+  std::unique_ptr<Pointers> host;
+  std::unique_ptr<DeviceRun> run;
+
+  void call(void** arguments) {
+    const std::uint32_t slots[] = {0};
+    host->arguments = arguments;
+    auto done = run->prepare();
+    if (done) done = run->upload(slots);
+    ASSERT_TRUE(done) << done.error().message;
+    auto called = run->call(slots);
+    ASSERT_TRUE(called) << called.error().message;
+    auto broken = run->download(slots);
+    ASSERT_TRUE(broken) << broken.error().message;
+    ASSERT_EQ(broken->value_or(""), "");
+  }
+};
+
+PlanSetting setting_of(const smith::Problem& problem) {
+  PlanSetting setting;
+  setting.most_threads = 256;  // as the smith promises
+  for (const smith::Argument& argument : problem.arguments)
+    setting.tensors.push_back(
+        {argument.c_name, argument.dtype,
+         static_cast<std::size_t>(element_count(argument.shape)) * size_of(argument.dtype),
+         argument.role == smith::ArgumentRole::kParam,
+         argument.role == smith::ArgumentRole::kOutput || argument.role == smith::ArgumentRole::kInout});
+  return setting;
+}
+
+}  // namespace
+
+Result<AnyCall> driven(DeviceApi& api, const smith::Problem& problem, const smith::DeviceDesign& design,
+                       std::map<std::string, std::string> binaries) {
+  auto made = std::make_shared<Driven>();
+  made->package = {api.facts().api,    {{design.file, design.source}}, {}, design.plan, setting_of(problem),
+                   std::move(binaries)};
+  auto plan = read_launch_plan(design.plan, made->package.setting);
+  if (!plan) return fail("{}{}", plan.error().log, design.plan);
+  made->plan = std::move(*plan);
+  KF_TRY(auto built, api.build(made->package, made->plan, true));
+  if (!built) return fail("{}\n{}", reason_text(built.error()), design.source);
+  made->host = std::make_unique<Pointers>(made->package.setting);
+  made->run = std::make_unique<DeviceRun>(api, made->plan, made->package.setting, *made->host, 1);
+  return AnyCall([made](void** arguments) { made->call(arguments); });
+}
+
+Result<std::map<std::string, std::string>> spirv_of(const smith::DeviceDesign& design,
+                                                    const std::string& folder) {
+  const std::string source = folder + "/kernel.comp", binary = folder + "/kernel.spv";
+  std::ofstream(source) << design.source;
+  std::map<std::string, std::string> codes;
+  const auto plan = nlohmann::json::parse(design.plan);
+  for (const char* part : {"prepare", "run"})
+    for (const auto& step : plan.at(part)) {
+      const std::string kernel = step.at("kernel");
+      if (codes.contains(kernel)) continue;
+      const auto built = run_command(Command{{"glslangValidator", "-V", "--target-env", "vulkan1.1",
+                                              "-DKERNEL_" + kernel, "-o", binary, source}});
+      if (!built || !built->ok())
+        return fail("glslangValidator: {}", built ? built->out : built.error().message);
+      KF_TRY(codes[kernel], read_file(binary));
+    }
+  return codes;
+}
+
+}  // namespace kforge
