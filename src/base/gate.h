@@ -1,5 +1,5 @@
 // The gates a program goes through: one table, in the order judged. A row has the name that is stored and
-// shown, the stage that judges it, the kinds of platform it applies to, and the sentence that people
+// shown, the stage that judges it, what it does on other kinds of platform, and the sentence that people
 // (docs/gates.md) and agents read about it. A new gate is a row here and the file that judges it; the stages
 // themselves are listed in judge/judge.cc.
 #pragma once
@@ -37,22 +37,29 @@ enum class Gate : std::uint8_t {
 
 enum class GateStage : std::uint8_t { kSymbols, kValues, kCalibration, kGenerality, kTimes, kAnyTime };
 
-// Kinds of platform, as in platform.toml.
-enum class GateKinds : std::uint8_t { kNative, kAll };
+// What a gate does on a platform of one kind.
+struct KindRule {
+  enum class How : std::uint8_t { kApplied, kDiffers, kNotApplicable };
+  How how = How::kApplied;
+  std::string_view note = {};  // how it differs, or why it does not apply
+};
 
 struct GateRow {
   Gate gate;
   std::string_view name;  // "timed_calls"
   GateStage stage;
-  GateKinds kinds;
   std::string_view asks;  // what it asks of a program
+  // Native programs go through every gate as it is described; the others:
+  KindRule device = {}, command = {};
 };
 
 std::span<const GateRow> all_gates();
 const GateRow& row_of(Gate gate);
 std::string_view name_of(Gate gate);
 std::optional<Gate> gate_from_name(std::string_view name);
-// Whether any gate of the stage applies to a platform of this kind ("native", "device", "command").
+// For a platform of this kind: "native", "device" or "command".
+const KindRule& rule_of(const GateRow& row, std::string_view kind);
+// Whether any gate of the stage applies to a platform of this kind.
 bool judged_on(GateStage stage, std::string_view kind);
 // GateRow::asks by name; "" for a name that is no gate's.
 std::string_view gate_meaning(std::string_view name);

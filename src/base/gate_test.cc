@@ -30,6 +30,17 @@ TEST(Gate, SymbolsAreReadOnNativePlatformsOnly) {
   EXPECT_TRUE(judged_on(GateStage::kValues, "device"));
 }
 
+TEST(Gate, WhatDiffersOrDoesNotApplySaysHowOrWhy) {
+  for (const GateRow& row : all_gates())
+    for (const char* kind : {"native", "device", "command"}) {
+      const KindRule& rule = rule_of(row, kind);
+      EXPECT_EQ(rule.how == KindRule::How::kApplied, rule.note.empty()) << row.name << " on " << kind;
+      if (std::string_view(kind) == "native") {
+        EXPECT_EQ(rule.how, KindRule::How::kApplied) << row.name;
+      }
+    }
+}
+
 TEST(Outcome, NamesReadBack) {
   for (int i = 0; i <= static_cast<int>(Outcome::kOverturned); ++i) {
     auto outcome = static_cast<Outcome>(i);

@@ -73,6 +73,7 @@ void time_batch(const BoundTask& task, TimedProgram& timed, const RoundPlan& pla
   double ns = std::max(t.parent_ns - message_ns, std::min(t.claimed_ns, t.parent_ns));
   timed.samples.push_back({.ns_per_call = ns / batch,
                            .claimed_ns = t.claimed_ns,
+                           .device_ns = t.device_ns,
                            .parent_ns = t.parent_ns,
                            .cpu_ns = t.cpu_ns,
                            .message_ns = message_ns,

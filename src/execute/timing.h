@@ -40,6 +40,7 @@ struct TimingOptions {
 struct Sample {
   double ns_per_call = 0;  // the parent's wall time, less the message's, over the number of calls
   double claimed_ns = 0;   // of the whole batch, by the program's clock
+  double device_ns = 0;    // of the whole batch, by the device's clock; 0: there is none
   double parent_ns = 0;    // of the whole batch
   double cpu_ns = 0;       // of the whole batch, all threads
   double message_ns = 0;   // of parent_ns, taken off

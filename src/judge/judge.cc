@@ -21,6 +21,28 @@ bool assumes_finite_math(const Candidate& candidate) {
   });
 }
 
+// Gates of the stage that say nothing about programs of this kind.
+void record_not_applicable(GateStage stage, PlatformKind kind, Verdict& verdict) {
+  for (const GateRow& row : all_gates())
+    if (const KindRule& rule = rule_of(row, name_of(kind));
+        row.stage == stage && rule.how == KindRule::How::kNotApplicable)
+      verdict.skip(row.gate, fmt::format("not on {} platforms: {}", name_of(kind), rule.note));
+}
+
+// What the device's driver does not promise is not asked of programs.
+void relax(const Device& device, const std::map<std::string, double>& given_peaks, JudgeContext& context) {
+  if (!device.facts) return;
+  if (!device.facts->nonfinite) {
+    context.finite_math = true;
+    context.relaxed =
+        "NaN and infinities among the inputs are not judged: the driver promises nothing for them";
+  } else if (!device.facts->denormals) {
+    context.relaxed = "denormals may be zero: the driver does not promise to keep them";
+  }
+  if (!device.this_processor() && !given_peaks.contains("memory_gb_s"))
+    context.no_floor = "the bandwidth of this device is not known: 'memory_gb_s' in [peaks] would say it";
+}
+
 Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const Candidate& candidate,
                                  const JudgeRequest& request, Stopwatch& watch) {
   const JudgeSetup& setup = workspace.setup();
@@ -37,12 +59,14 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
   found.build = *built;
 
   // Symbols.
+  record_not_applicable(GateStage::kSymbols, setup.platform.kind, verdict);
   if (judged_on(GateStage::kSymbols, name_of(setup.platform.kind))) verdict.add(judge_symbols(setup, *built));
   if (verdict.failed()) return found;
 
   // Values.
   KF_TRY(JudgeContext context, workspace.context(task, request.fresh_inputs));
   context.finite_math = assumes_finite_math(candidate);
+  relax(setup.device, setup.platform.peaks, context);
   // One that further judgings will use is not told: whoever knows it knows their inputs.
   if (context.fresh_secret) found.seeds.push_back({"check", context.secret});
   KF_TRY_VOID(place_artefact(program, built->artefact));
@@ -58,6 +82,7 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
     watch.add("oracle", verdict.oracle_seconds);
     watch.add("contender calls", verdict.call_seconds);
     if (verdict.failed()) return found;
+    record_not_applicable(GateStage::kValues, setup.platform.kind, verdict);
 
     // Calibration.
     KF_TRY(Calibration calibration, calibrate(context));

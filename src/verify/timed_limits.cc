@@ -21,6 +21,24 @@ bool clocks_disagree(const Sample& sample, int threads) {
   return sample.cpu_ns > threads * sample.claimed_ns + allowed;
 }
 
+// From the first start to the last end by the device's own clock, against the wall's. Before the first and
+// after the last a driver has work of its own, so the device may say somewhat less; more than passed it may
+// not.
+bool device_clock_disagrees(const Sample& sample) {
+  if (sample.device_ns <= 0) return false;
+  const double waits = sample.delay_ns + sample.team_wait_ns;
+  if (sample.device_ns > sample.parent_ns + std::max(0.1 * sample.parent_ns, kBatchSlackNs)) return true;
+  return sample.device_ns < 0.5 * sample.parent_ns - 5 * kBatchSlackNs - waits;
+}
+
+std::string device_clock_text(const std::vector<Sample>& samples, std::uint32_t batch) {
+  std::vector<double> device;
+  for (const Sample& sample : samples)
+    if (sample.device_ns > 0) device.push_back(sample.device_ns / batch);
+  if (device.empty()) return "";
+  return fmt::format("; the device's own says {:.4g} us for a call", median(device) / 1e3);
+}
+
 // What the program's own clock has to say, which counts for nothing.
 std::string clocks_text(const std::vector<Sample>& samples) {
   auto tells_apart = [](const Sample& sample) { return sample.parent_ns > 2 * kBatchSlackNs; };
@@ -75,7 +93,9 @@ Result<double> TimedJudge::measure_again(int samples, std::vector<Sample>& taken
 
 // Gate "clock": two of them. Only a disagreement that repeats in a fresh process counts.
 Result<void> TimedJudge::judge_clock() {
-  auto disagree = [this](const Sample& sample) { return clocks_disagree(sample, context_.threads); };
+  auto disagree = [this](const Sample& sample) {
+    return clocks_disagree(sample, context_.threads) || device_clock_disagrees(sample);
+  };
   auto count = std::ranges::count_if(timed_[0].samples, disagree);
   if (count * 2 > static_cast<std::ptrdiff_t>(timed_[0].samples.size())) {
     std::vector<Sample> again;
@@ -84,18 +104,24 @@ Result<void> TimedJudge::judge_clock() {
     if (std::ranges::count_if(again, disagree) >= 3) {
       verdict_.fail(Rejected{
           Gate::kClock,
-          fmt::format(
-              "its own clock says {:.3f} ms where {:.3f} ms passed outside: the clock was tampered with",
-              again.back().claimed_ns / 1e6, again.back().parent_ns / 1e6)});
+          device_clock_disagrees(again.back())
+              ? fmt::format(
+                    "the device's clock says {:.3f} ms where {:.3f} ms passed outside: one of them is wrong",
+                    again.back().device_ns / 1e6, again.back().parent_ns / 1e6)
+              : fmt::format("its own clock says {:.3f} ms where {:.3f} ms passed outside: the clock was "
+                            "tampered with",
+                            again.back().claimed_ns / 1e6, again.back().parent_ns / 1e6)});
       return {};
     }
   }
-  verdict_.pass(Gate::kClock, fmt::format("wall time of the parent; {}", clocks_text(timed_[0].samples)));
+  verdict_.pass(Gate::kClock, fmt::format("wall time of the parent; {}{}", clocks_text(timed_[0].samples),
+                                          device_clock_text(timed_[0].samples, timed_[0].batch)));
   return {};
 }
 
 // Gate "floor".
 Result<void> TimedJudge::judge_floor() {
+  if (!context_.no_floor.empty()) return verdict_.skip(Gate::kFloor, context_.no_floor), Result<void>{};
   TimeFloor floor = time_floor(task_, *context_.machine, peaks_);
   if (findings_.ns.value < floor.bytes_ns) {
     // The figures of the machine may be the ones that are wrong.

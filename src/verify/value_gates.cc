@@ -256,6 +256,7 @@ Result<void> ValueJudge::every_kind() {
     if (verdict_.failed()) return {};
     special = "; NaN, infinities, denormals and -0 among the inputs";
   }
+  if (!context_.relaxed.empty()) special += "; " + context_.relaxed;
   verdict_.pass(Gate::kNonfinite, "infinities and NaN exactly where the oracle has them" + special);
   verdict_.pass(
       Gate::kAccuracy,
@@ -270,7 +271,10 @@ Result<void> ValueJudge::every_kind() {
   }
   for (const std::string& kind : skipped_)
     verdict_.gates.back().summary += fmt::format("; {} skipped: fp32 is not finite there", kind);
-  verdict_.pass(Gate::kMemory, "every element written, canaries and guard pages intact, inputs sealed");
+  verdict_.pass(Gate::kMemory,
+                process_->usage().has_transfers
+                    ? "every element written, guard zones on the device intact, inputs as they were"
+                    : "every element written, canaries and guard pages intact, inputs sealed");
   return {};
 }
 

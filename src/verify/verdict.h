@@ -57,7 +57,9 @@ struct JudgeContext {
   std::chrono::milliseconds load_limit{20'000};
   std::chrono::milliseconds call_limit{60'000};
   bool deterministic = false;  // bitwise equality of repeats is required
-  bool finite_math = false;    // the program's flags say that it gets no NaN and no infinities
+  bool finite_math = false;  // NaN and infinities are not promised: by the program's flags, or by the device
+  std::string relaxed;   // what the device's driver does not promise and is not asked, in words; "": nothing
+  std::string no_floor;  // why nothing is known of the device's bandwidth; "": it is known
   std::function<void(double fraction, std::string_view detail)> progress;
 
   // The seed of the check inputs of one kind.
