@@ -128,6 +128,11 @@ std::span<const std::byte> bytes_of(const std::string& text) { return std::as_by
 }  // namespace
 
 Step<Build> planned_build(const Platform& platform, const Machine& machine, const BuildOptions& options) {
+  if (platform.kind != PlatformKind::kNative) {
+    Build build;
+    build.command = platform.build.argv;
+    return build;
+  }
   Candidate program;
   program.files = {{"kernel" + platform.files.front(), ""}};
   KF_STEP(BuildChoices choices, choose(program, platform, machine, options));

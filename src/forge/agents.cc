@@ -52,7 +52,8 @@ Result<Agents> open_agents(const ForgeOptions& options, const ForgeHost& host, R
     if (is_builtin(spec)) {
       agents.generators.push_back(std::make_unique<SmithGenerator>(
           problem_of(workspace.setup().bound(0), workspace.setup().machine, workspace.setup().threads,
-                     workspace.setup().options.precision)));
+                     workspace.setup().options.precision),
+          device_language(workspace.setup().platform)));
       continue;
     }
     KF_TRY(ModelClient * model, opening.model(spec));

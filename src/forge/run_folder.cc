@@ -111,11 +111,12 @@ Result<void> check_run_folder(const fs::path& folder, const std::string& run, co
 
 Result<void> write_run_folder(const fs::path& folder, const RunFolderContent& content, RunReport& report) {
   std::vector<SourceFile> files = content.program.files;
-  files.push_back({"task.h", make_task_header(content.task)});
+  const bool native = content.platform.kind == PlatformKind::kNative;
+  if (native) files.push_back({"task.h", make_task_header(content.task)});
   report.has_check = false;
   bool has_name =
       std::ranges::any_of(files, [](const SourceFile& f) { return f.name.starts_with("check/"); });
-  if (report.best->build && !has_name) files.push_back(prelude_file(content.platform));
+  if (native && report.best->build && !has_name) files.push_back(prelude_file(content.platform));
   if (content.with_check && !has_name) {
     auto check = check_files(content.task, content.platform, content.policy, content.program, *report.best,
                              content.threads);

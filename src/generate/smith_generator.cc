@@ -32,7 +32,43 @@ Generation generation_of(smith::Design design, std::string change) {
   return generation;
 }
 
+Generation generation_of(smith::DeviceDesign design, std::string change) {
+  Generation generation;
+  generation.change = std::move(change);
+  generation.status = ReplyStatus::kOk;
+  generation.schedule = design.schedule;
+  generation.rationale = design.summary;
+  generation.program = candidate_of(std::move(design));
+  return generation;
+}
+
+Generation nothing_left() {
+  Generation none;
+  none.program = std::unexpected(Failure(NoProgram{"every neighbouring design was tried"}));
+  none.status = ReplyStatus::kExhausted;
+  return none;
+}
+
 }  // namespace
+
+std::optional<smith::DeviceLanguage> device_language(const Platform& platform) {
+  if (platform.kind != PlatformKind::kDevice || !platform.run.driver) return std::nullopt;
+  switch (*platform.run.driver) {
+    case DeviceDriver::kOpenCl:
+      return smith::DeviceLanguage::kOpenCl;
+    case DeviceDriver::kVulkan:
+      return smith::DeviceLanguage::kGlsl;
+    case DeviceDriver::kCuda:
+      return smith::DeviceLanguage::kCuda;
+    case DeviceDriver::kMetal:
+      return smith::DeviceLanguage::kMsl;
+  }
+  return std::nullopt;
+}
+
+Candidate candidate_of(smith::DeviceDesign design) {
+  return {{{std::move(design.file), std::move(design.source)}, {kPlanFile, std::move(design.plan)}}, "smith"};
+}
 
 smith::Problem problem_of(const BoundTask& task, const Machine& machine, int threads,
                           std::string_view precision) {
@@ -67,7 +103,37 @@ bool SmithGenerator::tried(std::string_view schedule) const {
   return std::ranges::any_of(schedules_, [&](const auto& known) { return known.second == schedule; });
 }
 
+Result<Generation> SmithGenerator::first_for_device() {
+  const auto remembered = smith::choices_of(first_guess_);
+  auto design = smith::device_design(problem_, *language_, remembered.value_or(smith::DeviceChoices{}));
+  if (!design)
+    return fail_with_remedy(
+        "let a model write it: --generator anthropic:NAME, openai:NAME, a URL or mailbox:DIR",
+        "the built-in generator cannot write this task: " + design.error().message);
+  return generation_of(std::move(*design),
+                       remembered ? "what won on this family before" : "first design, from the shapes");
+}
+
+Result<Generation> SmithGenerator::next_for_device(const Plan& plan) {
+  for (const int block : smith::kDeviceBlocks) {
+    auto design = smith::device_design(problem_, *language_, {block});
+    if (!design || tried(design->schedule)) continue;
+    const bool known =
+        std::ranges::any_of(sources_, [&](const auto& text) { return text == design->source; });
+    if (known) continue;  // a task of tiles only: the choice changes nothing
+    Generation generation =
+        generation_of(std::move(*design),
+                      fmt::format("parallelize: workgroups of at most {} threads: fewer threads meet at a "
+                                  "barrier, more groups share the device",
+                                  block));
+    if (plan.advice) generation.followed_advice = plan.advice->tag == "parallelize";
+    return generation;
+  }
+  return nothing_left();
+}
+
 Result<Generation> SmithGenerator::first() {
+  if (language_) return first_for_device();
   auto design = smith::first_design(problem_, first_guess_);
   if (!design)
     return fail_with_remedy(
@@ -96,6 +162,7 @@ Result<std::vector<smith::Move>*> SmithGenerator::neighbours_of(int parent) {
 std::vector<std::string> SmithGenerator::kinds_of_change(const Attempt& attempt) {
   std::lock_guard lock(mutex_);
   if (!schedules_.contains(attempt.number)) return {};
+  if (language_) return {"parallelize"};
   auto moves = neighbours_of(attempt.number);
   if (!moves) return {};
   std::vector<std::string> kinds;
@@ -133,6 +200,7 @@ Result<std::optional<Generation>> SmithGenerator::neighbour_of(int parent, const
 }
 
 Result<Generation> SmithGenerator::next(const Plan& plan) {
+  if (language_) return next_for_device(plan);
   // What won before need not be the best now: another shape of the family, another machine, another version.
   if (!first_guess_.empty() && !compared_) {
     compared_ = true;
@@ -155,16 +223,14 @@ Result<Generation> SmithGenerator::next(const Plan& plan) {
       KF_TRY(found, neighbour_of(it->first, plan));
     }
   if (found) return std::move(*found);
-  Generation none;
-  none.program = std::unexpected(Failure(NoProgram{"every neighbouring design was tried"}));
-  none.status = ReplyStatus::kExhausted;
-  return none;
+  return nothing_left();
 }
 
 Result<Generation> SmithGenerator::generate(const Plan& plan, const AgentSetting&, const ReplyWatch&) {
   std::lock_guard lock(mutex_);
   KF_TRY(Generation generation, schedules_.empty() ? first() : next(plan));
   if (generation.program) schedules_[plan.attempt] = generation.schedule;
+  if (generation.program && language_) sources_.push_back(generation.program->files.front().content);
   return generation;
 }
 

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "generate/generator.h"
+#include "platform/platform.h"
+#include "smith/device/device_design.h"
 #include "smith/smith.h"
 
 namespace kforge {
@@ -18,9 +20,15 @@ namespace kforge {
 smith::Problem problem_of(const BoundTask& task, const Machine& machine, int threads,
                           std::string_view precision);
 
+// The language that the smith writes for a device platform; nothing on others.
+std::optional<smith::DeviceLanguage> device_language(const Platform& platform);
+// The smith's program for a device, with its plan.
+Candidate candidate_of(smith::DeviceDesign design);
+
 class SmithGenerator final : public Generator {
  public:
-  explicit SmithGenerator(smith::Problem problem) : problem_(std::move(problem)) {}
+  explicit SmithGenerator(smith::Problem problem, std::optional<smith::DeviceLanguage> language = {})
+      : problem_(std::move(problem)), language_(language) {}
 
   std::string name() const override { return "smith"; }
   GeneratorTraits traits() const override { return {.raced = true, .local = true}; }
@@ -35,16 +43,21 @@ class SmithGenerator final : public Generator {
 
  private:
   Result<Generation> first();
+  // On devices the choices are few: the threads of a workgroup.
+  Result<Generation> first_for_device();
+  Result<Generation> next_for_device(const Plan& plan);
   Result<Generation> next(const Plan& plan);
   Result<std::vector<smith::Move>*> neighbours_of(int parent);
   Result<std::optional<Generation>> neighbour_of(int parent, const Plan& plan);
   bool tried(std::string_view schedule) const;
 
   smith::Problem problem_;
+  std::optional<smith::DeviceLanguage> language_;
   std::string first_guess_;
   bool compared_ = false;                               // the remembered design with the analytic one
   std::mutex mutex_;                                    // of what follows
   std::map<int, std::string> schedules_;                // by attempt
+  std::vector<std::string> sources_;                    // written for a device
   std::map<int, std::vector<smith::Move>> neighbours_;  // by parent, those not tried yet
 };
 

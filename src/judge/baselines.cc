@@ -1,13 +1,18 @@
 #include "judge/baselines.h"
 
+#include <algorithm>
+
 #include "base/hash.h"
 #include "generate/candidate.h"
+#include "generate/smith_generator.h"
 #include "judge/program.h"
 #include "judge/workspace.h"
 #include "verify/value_gates.h"
 
 namespace kforge {
 namespace {
+
+const std::string kNaive = "naive";
 
 // "gate: reason", as it is cached; "" when every gate was passed.
 std::string cached_text(const std::optional<BaselineRefusal>& refusal) {
@@ -66,6 +71,43 @@ Result<void> add_user_kernel(const Workspace& workspace, const std::string& name
   return {};
 }
 
+// What somebody would get without trying: the smith's first design for this device.
+Result<void> add_naive(const Workspace& workspace, const JudgeContext& context, FileCache& cache,
+                       CaseBaselines& baselines) {
+  const JudgeSetup& setup = workspace.setup();
+  auto design =
+      smith::device_design(problem_of(*context.task, setup.machine, setup.threads, setup.options.precision),
+                           *device_language(setup.platform));
+  if (!design) return baselines.absent.push_back({kNaive, design.error().message}), Result<void>{};
+  workspace.progress().advance(0, "checking baseline naive");
+  const Candidate program = candidate_of(std::move(*design));
+  KF_TRY(auto built,
+         build_candidate(program, setup.platform, *context.task, setup.machine, build_options(setup)));
+  if (!built) return baselines.absent.push_back({kNaive, reason_text(built.error())}), Result<void>{};
+  KF_TRY(StagedProgram staged, stage_program(workspace, kNaive, *built, *context.task));
+  const std::string what = fmt::format("the smith's first design, {}", setup.platform.name);
+  KF_TRY(auto refusal, judge_baseline_once(context, staged.spec, what + built->artefact_hash, cache));
+  if (refusal) {
+    refusal->baseline = kNaive;
+    baselines.refusals.push_back(*refusal);
+  }
+  baselines.present.push_back({kNaive, what, staged.spec, false});
+  baselines.user_programs.push_back(std::move(staged));
+  return {};
+}
+
+// Libraries of the processor, and which of them this platform's programs are timed against.
+void keep_to_the_device(const JudgeSetup& setup, bool any, BaselineOptions& wanted, CaseBaselines& baselines,
+                        bool& naive) {
+  if (setup.platform.kind != PlatformKind::kDevice) return;
+  naive = any || std::ranges::count(wanted.names, kNaive) > 0;
+  std::erase(wanted.names, kNaive);
+  if (setup.device.this_processor()) return;
+  for (const std::string& name : wanted.names)
+    baselines.absent.push_back({name, "it runs on the processor, and the device is another one"});
+  wanted.names.clear();
+}
+
 }  // namespace
 
 Result<CaseBaselines> find_case_baselines(const Workspace& workspace, std::size_t index,
@@ -88,8 +130,11 @@ Result<CaseBaselines> find_case_baselines(const Workspace& workspace, std::size_
     if (choice == "all") any = true;
     wanted.names.push_back(choice);
   }
+  bool naive = false;
+  keep_to_the_device(setup, any, wanted, baselines, naive);
+  if (naive) KF_TRY_VOID(add_naive(workspace, context, cache, baselines));
   if (any) wanted.names.clear();
-  if (!any && wanted.names.empty()) return baselines;
+  if ((!any && wanted.names.empty()) || !setup.device.this_processor()) return baselines;
   KF_TRY(Baselines found, find_baselines(setup.bound(index), setup.machine, wanted, graph_files));
   baselines.absent = std::move(found.absent);
   for (Baseline& baseline : found.present) {

@@ -49,8 +49,16 @@ class Lines {
   std::string text_;
 };
 
+// A program of a device: what drives it has a name, and nothing is emulated.
+bool runs_on_device(const EvalReport& report) {
+  return !report.device.driver.empty() && !report.device.emulated;
+}
+
 std::string how_to_call(const RunReport& r, const std::string& header) {
   const EvalReport& best = *r.best;
+  if (runs_on_device(best))
+    return "plan.json beside it says how its kernels are launched (docs/devices.md); tensors contiguous, "
+           "row-major";
   std::string entry = best.setup
                           ? "prepare(params...) once, kernel_prepared(state, ...) per call, release(state)"
                           : "kernel(...)";

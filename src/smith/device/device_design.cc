@@ -22,7 +22,8 @@ constexpr int kParts = 64;
 
 class Assembler {
  public:
-  Assembler(const Problem& problem, const Dialect& dialect) : problem_(problem), d_(dialect) {}
+  Assembler(const Problem& problem, const Dialect& dialect, const DeviceChoices& choices)
+      : problem_(problem), d_(dialect), choices_(choices) {}
 
   // `later`: what runs after it in another part of the plan.
   Result<> add(const Program& program, const Program* later) {
@@ -34,7 +35,8 @@ class Assembler {
     if (program.stages.empty()) return {};
     KF_TRY(DeviceKernels scheduled, schedule_kernels(build_nest(tidy_dimensions(program)), keep));
     steps_.insert(steps_.end(), scheduled.steps.begin(), scheduled.steps.end());
-    for (const DeviceKernel& kernel : scheduled.kernels) {
+    for (DeviceKernel& kernel : scheduled.kernels) {
+      if (kernel.kind != DeviceKernel::Kind::kTiles) kernel.block = std::min(kernel.block, choices_.block);
       KF_TRY_VOID(add_kernel(scheduled.nest, kernel, prepare));
     }
     return {};
@@ -44,7 +46,9 @@ class Assembler {
     DeviceDesign design;
     design.file = d_.file;
     for (const std::string& reason : reasons_) design.summary += reason + "\n";
-    design.schedule = to_json(Schedule{steps_, {}});
+    Json schedule = Json::parse(to_json(Schedule{steps_, {}}));
+    schedule["block"] = choices_.block;
+    design.schedule = schedule.dump();
     Json plan;
     plan["buffers"] = buffers_;
     plan["prepare"] = prepare_;
@@ -177,6 +181,7 @@ class Assembler {
 
   const Problem& problem_;
   const Dialect& d_;
+  DeviceChoices choices_;
   std::set<std::string> used_, names_, constants_done_;
   std::vector<std::string> kernels_, reasons_;
   std::vector<Step> steps_;
@@ -189,10 +194,19 @@ class Assembler {
 
 std::string_view name_of(DeviceLanguage language) { return dialect_of(language).name; }
 
-Result<DeviceDesign> device_design(const Problem& problem, DeviceLanguage language) {
+std::optional<DeviceChoices> choices_of(std::string_view schedule) {
+  const Json json = Json::parse(schedule, nullptr, false);
+  if (!json.is_object() || !json.contains("block") || !json["block"].is_number_integer()) return std::nullopt;
+  const int block = json["block"];
+  if (std::ranges::find(kDeviceBlocks, block) == std::end(kDeviceBlocks)) return std::nullopt;
+  return DeviceChoices{block};
+}
+
+Result<DeviceDesign> device_design(const Problem& problem, DeviceLanguage language,
+                                   const DeviceChoices& choices) {
   KF_TRY(Program program, lower(problem));
   Hoisted hoisted = hoist_params(settle_in_place(prune(std::move(program))));
-  Assembler assembler(problem, dialect_of(language));
+  Assembler assembler(problem, dialect_of(language), choices);
   KF_TRY_VOID(assembler.add(split_reductions(std::move(hoisted.prepared), kParts), &hoisted.rest));
   KF_TRY_VOID(assembler.add(split_reductions(std::move(hoisted.rest), kParts), nullptr));
   return assembler.finish();
