@@ -6,6 +6,7 @@
 #include "judge/race.h"
 #include "judge/report_of.h"
 #include "judge/workspace.h"
+#include "judge/wrong_device_programs.h"
 #include "judge/wrong_programs.h"
 
 namespace kforge {
@@ -40,6 +41,7 @@ class Checking {
   }
 
  private:
+  bool on_device() const { return check_.platform.kind == PlatformKind::kDevice; }
   fs::path example_path() const { return check_.platform.folder / "example"; }
 
   Result<std::unique_ptr<Workspace>> open(const std::string& shape_set, double call_limit_seconds) {
@@ -78,7 +80,8 @@ class Checking {
 
   Result<void> judge_wrong_programs(const Candidate& example) {
     KF_TRY(auto workspace, open("small", kCallSeconds));
-    auto programs = wrong_programs(example, workspace->setup().bound(0));
+    auto programs = on_device() ? wrong_device_programs(example, workspace->setup().bound(0))
+                                : wrong_programs(example, workspace->setup().bound(0));
     if (!programs) {
       add("wrong program", "all", "programs that must fail", State::kSkipped, programs.error().message);
       return {};
@@ -102,7 +105,8 @@ class Checking {
     KF_TRY(auto workspace, open("bench", 0));
     KF_TRY_VOID(race(*workspace, example, example, "equal", "the example beside itself: neither is faster",
                      1 - kEqual, 1 + kEqual));
-    auto twice = repeated_example(example, workspace->setup().bound(0), 2);
+    auto twice = on_device() ? repeated_device_example(example, 2)
+                             : repeated_example(example, workspace->setup().bound(0), 2);
     if (!twice) {
       add("clock", "twice", "twice the work takes twice the time", State::kSkipped, twice.error().message);
       return {};
@@ -142,7 +146,8 @@ class Checking {
           "there is no [model]");
       return {};
     }
-    auto twice = repeated_example(example, workspace->setup().bound(0), 2);
+    auto twice = on_device() ? repeated_device_example(example, 2)
+                             : repeated_example(example, workspace->setup().bound(0), 2);
     if (!twice) {
       add("model", "twice", "twice the work is modelled about twice as long", State::kSkipped,
           twice.error().message);

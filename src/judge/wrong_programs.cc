@@ -10,7 +10,6 @@
 namespace kforge {
 namespace {
 
-constexpr std::size_t kLargestFile = 1 << 20;
 constexpr const char* kHonest = "honest.h";
 
 // Directives of the example that say how it is compiled hold for what is made from it.
@@ -55,8 +54,20 @@ Result<void> fits(const Candidate& example) {
   return {};
 }
 
-// "outcome=rejected|crash gate=symbols"
-Result<void> read_expectation(std::string_view file, std::istringstream words, WrongProgram& program) {
+Result<WrongProgram> read_wrong_program(const fs::path& file, const Candidate& example,
+                                        const BoundTask& task) {
+  KF_TRY(std::string source, read_file(file, kLargestWrongProgram));
+  WrongProgram program;
+  program.name = file.stem().string();
+  KF_TRY_VOID(read_comments(file.string(), source, program));
+  program.candidate = stand_in(example, task, source);
+  return program;
+}
+
+}  // namespace
+
+Result<void> read_expectation(std::string_view file, const std::string& text, WrongProgram& program) {
+  std::istringstream words(text);
   for (std::string word; words >> word;) {
     std::string value = word.substr(word.find('=') + 1);
     if (word.starts_with("gate=")) program.gate = gate_from_name(value);
@@ -69,24 +80,16 @@ Result<void> read_expectation(std::string_view file, std::istringstream words, W
   return {};
 }
 
-Result<WrongProgram> read_wrong_program(const fs::path& file, const Candidate& example,
-                                        const BoundTask& task) {
-  KF_TRY(std::string source, read_file(file, kLargestFile));
-  WrongProgram program;
-  program.name = file.stem().string();
+Result<void> read_comments(std::string_view file, const std::string& source, WrongProgram& program) {
   std::istringstream lines(source);
   constexpr std::string_view kExpect = "// expect: ";
   for (std::string line; std::getline(lines, line);) {
     if (program.what.empty() && line.starts_with("// ")) program.what = line.substr(3);
-    if (line.starts_with(kExpect))
-      KF_TRY_VOID(read_expectation(file.string(), std::istringstream(line.substr(kExpect.size())), program));
+    if (line.starts_with(kExpect)) KF_TRY_VOID(read_expectation(file, line.substr(kExpect.size()), program));
   }
-  if (program.outcomes.empty()) return fail("{} says nothing about what must become of it", file.string());
-  program.candidate = stand_in(example, task, source);
-  return program;
+  if (program.outcomes.empty()) return fail("{} says nothing about what must become of it", file);
+  return {};
 }
-
-}  // namespace
 
 bool WrongProgram::expects(Outcome outcome, std::optional<Gate> refused_by) const {
   if (std::ranges::find(outcomes, outcome) == outcomes.end()) return false;

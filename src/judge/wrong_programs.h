@@ -13,6 +13,8 @@
 
 namespace kforge {
 
+inline constexpr std::size_t kLargestWrongProgram = 1 << 20;  // of a file
+
 struct WrongProgram {
   std::string name;               // the file's stem: "past_the_end"
   std::string what;               // its first line, for people
@@ -23,6 +25,11 @@ struct WrongProgram {
   bool expects(Outcome outcome, std::optional<Gate> refused_by) const;
   std::string expected_text() const;  // "wrong_value or rejected"
 };
+
+// "outcome=rejected|crash gate=symbols"
+Result<void> read_expectation(std::string_view file, const std::string& text, WrongProgram& program);
+// What a program is and what must become of it, from its lines "// ..." and "// expect: ...".
+Result<void> read_comments(std::string_view file, const std::string& source, WrongProgram& program);
 
 // Each with the example under the name honest_kernel; an Error for an example they cannot be made from (it
 // defines prepare and kernel_prepared in place of kernel).
