@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "judge/evaluate.h"
 #include "machine/machine.h"
+#include "platform/platform.h"
 #include "report/eval_terminal.h"
 #include "store/eval_report.h"
 #include "store/evidence_json.h"
@@ -80,6 +81,22 @@ std::vector<Parameter> parameters(const char* folder, bool full) {
   return all;
 }
 
+// Drivers are slow to start: the second sandbox is tried with the honest ones.
+std::vector<Parameter> device_parameters() {
+  std::vector<Parameter> all;
+  auto kernels = read_kernel_cases(kFolder / "devices");
+  if (!kernels) throw std::runtime_error(kernels.error().text());
+  for (const KernelCase& kernel : *kernels) {
+    all.push_back({kernel, SandboxTier::kBubblewrap});
+    if (kernel.name == "honest") all.push_back({kernel, SandboxTier::kLandlock});
+  }
+  return all;
+}
+
+std::string name_of_device_parameter(const testing::TestParamInfo<Parameter>& info) {
+  return info.param.kernel.on + "_" + name_of_parameter(info);
+}
+
 class Judged : public testing::TestWithParam<Parameter> {
  protected:
   void SetUp() override {
@@ -107,6 +124,12 @@ class Judged : public testing::TestWithParam<Parameter> {
 
   // The file with the places filled in that only this machine knows.
   KernelCase on_this_machine(KernelCase kernel) const {
+    if (!kernel.on.empty()) {
+      auto folder = write_device_program(kernel, folder_.path());
+      EXPECT_TRUE(folder) << folder.error().text();
+      if (folder) kernel.file = *folder;
+      return kernel;
+    }
     std::string text = *read_file(kernel.file);
     static constexpr std::string_view kHome = "@KFORGE_HOME@";
     auto at = text.find(kHome);
@@ -152,6 +175,20 @@ class Judged : public testing::TestWithParam<Parameter> {
 };
 
 class Cheat : public Judged {};
+// A device program, as a folder.
+class OnDevice : public Judged {
+ protected:
+  void SetUp() override {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "drivers do not run beside the sanitizers";
+#endif
+    Judged::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    auto platform = load_platform(GetParam().kernel.on);
+    ASSERT_TRUE(platform) << platform.error().text();
+    if (auto facts = device_facts(*platform); !facts) GTEST_SKIP() << facts.error().text();
+  }
+};
 class TimedCheat : public Judged {};
 class Honest : public Judged {};
 class TimedHonest : public Judged {};
@@ -163,6 +200,11 @@ void expect_gate(const KernelCase& kernel, const EvalReport& report) {
 }
 
 TEST_P(Cheat, EndsAsItsFileSays) {
+  EvalReport report = judge_and_check();
+  expect_gate(GetParam().kernel, report);
+}
+
+TEST_P(OnDevice, EndsAsItsFileSays) {
   EvalReport report = judge_and_check();
   expect_gate(GetParam().kernel, report);
 }
@@ -196,6 +238,7 @@ TEST_P(TimedHonest, PassesEveryGate) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Cheat, testing::ValuesIn(parameters("cheats", false)), name_of_parameter);
+INSTANTIATE_TEST_SUITE_P(Kernels, OnDevice, testing::ValuesIn(device_parameters()), name_of_device_parameter);
 INSTANTIATE_TEST_SUITE_P(Kernels, TimedCheat, testing::ValuesIn(parameters("cheats", true)),
                          name_of_parameter);
 INSTANTIATE_TEST_SUITE_P(Kernels, Honest, testing::ValuesIn(parameters("honest", false)), name_of_parameter);

@@ -50,9 +50,11 @@ Result<KernelCase> read_kernel_case(const fs::path& file) {
   kernel.name = file.stem().string();
   kernel.file = file;
   std::stringstream lines(text);
-  static const std::regex kEntry("// (task|shapes|mode|expect|needs): (.*)");
-  for (std::string line; std::getline(lines, line) && line.starts_with("//");) {
+  static const std::regex kEntry("// (task|shapes|mode|expect|needs|on|plan): (.*)");
+  for (std::string line;
+       std::getline(lines, line) && (line.starts_with("//") || line.starts_with("#version"));) {
     std::smatch entry;
+    if (line.starts_with("#version")) continue;
     if (!std::regex_match(line, entry, kEntry)) {
       if (kernel.what.find('.') == std::string::npos && line.size() > 3)
         kernel.what += (kernel.what.empty() ? "" : " ") + line.substr(3);
@@ -64,6 +66,8 @@ Result<KernelCase> read_kernel_case(const fs::path& file) {
     if (key == "shapes") kernel.shapes = value;
     if (key == "mode") kernel.full = value == "full";
     if (key == "needs") kernel.needs = value;
+    if (key == "on") kernel.on = value;
+    if (key == "plan") kernel.plan = value;
     if (key == "expect") KF_TRY_VOID(read_expectation(value, kernel));
   }
   if (kernel.task.empty() || kernel.outcomes.empty())
@@ -74,7 +78,7 @@ Result<KernelCase> read_kernel_case(const fs::path& file) {
 Result<std::vector<KernelCase>> read_kernel_cases(const fs::path& folder) {
   std::vector<KernelCase> kernels;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() != ".cc") continue;
+    if (entry.path().extension() != ".cc" && folder.filename() != "devices") continue;
     KF_TRY(KernelCase kernel, read_kernel_case(entry.path()));
     kernels.push_back(std::move(kernel));
   }
@@ -82,10 +86,20 @@ Result<std::vector<KernelCase>> read_kernel_cases(const fs::path& folder) {
   return kernels;
 }
 
+Result<fs::path> write_device_program(const KernelCase& kernel, const fs::path& folder) {
+  KF_TRY(std::string source, read_file(kernel.file, 1 << 20));
+  const fs::path program = folder / "program";
+  fs::create_directories(program);
+  KF_TRY_VOID(write_file_atomic(program / ("kernel" + kernel.file.extension().string()), source));
+  KF_TRY_VOID(write_file_atomic(program / "plan.json", kernel.plan));
+  return program;
+}
+
 EvalOptions quick_options(const KernelCase& kernel, SandboxTier tier, const fs::path& short_limits) {
   EvalOptions options;
   options.task = kernel.task;
   options.kernel = kernel.file;
+  if (!kernel.on.empty()) options.platform = kernel.on;
   // Limits as for a user, but where a limit is what should end it they are short.
   bool ends_by_limit = std::ranges::count(kernel.outcomes, "timeout") > 0;
   if (ends_by_limit && std::ranges::count(kernel.outcomes, "compile_error") > 0)

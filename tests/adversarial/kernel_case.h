@@ -5,6 +5,8 @@
 //   // mode: check | full                     values only, or with timing
 //   // expect: outcome=rejected|crash gate=symbols ...
 //   // needs: avx512f                         a feature the machine may lack (optional)
+//   // on: opencl                             the device platform it is for; with
+//   // plan: {"run": [...]}                   its launch plan, in one line
 //
 // Further words of `expect`: `not_faster_than=NAME` (if it passes, it may not be faster than the honest
 // kernel NAME that does the same work), `hides=TEXT` (nothing shown may contain TEXT), `leaves=PATH` (no such
@@ -24,7 +26,7 @@ struct KernelCase {
   std::string name;  // the file's stem
   std::filesystem::path file;
   std::string what;  // the first sentence, for people
-  std::string task, shapes = "small", needs;
+  std::string task, shapes = "small", needs, on, plan;
   bool full = false;
   std::vector<std::string> outcomes;  // any of these
   std::string gate;                   // when given and the outcome is "rejected" or "wrong_value"
@@ -34,8 +36,11 @@ struct KernelCase {
 };
 
 Result<KernelCase> read_kernel_case(const std::filesystem::path& file);
-// Every *.cc of a folder, sorted by name.
+// Every *.cc of a folder, sorted by name; of the folder of devices, every file.
 Result<std::vector<KernelCase>> read_kernel_cases(const std::filesystem::path& folder);
+// A device program as a folder below `folder`: its source and plan.json.
+Result<std::filesystem::path> write_device_program(const KernelCase& kernel,
+                                                   const std::filesystem::path& folder);
 
 // How the tests evaluate: no baselines, few rounds. `short_limits` is the folder of test_platform(), used for
 // kernels that may end at the compiler's limit.

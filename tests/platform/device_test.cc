@@ -1,6 +1,8 @@
 // Device platforms from their folder to a verdict: what passes, and which mistakes are named how.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "platform/device_case.h"
 
 namespace kforge {
@@ -35,15 +37,23 @@ class OpenCl : public testing::Test {
   std::string source_, plan_;
 };
 
-TEST_F(OpenCl, ExampleIsTimedOnItsDevice) {
-  EvalOptions options = options_on("opencl", folder_.string());
-  options.kernel = folder_;
+// One that is made for its shapes: the example, which is not, is judged by `platforms check`.
+TEST_F(OpenCl, ProgramsAreTimedOnTheirDevice) {
+  EvalOptions options = options_on("opencl", "core/softmax");
+  options.kernel = fs::path(KFORGE_SOURCE_DIR) / "tests/platform/device_kernels/softmax";
   options.seconds = 0.5;
   SilentProgress progress;
   auto report = evaluate(options, progress);
   ASSERT_TRUE(report) << report.error().text();
   EXPECT_TRUE(report->passed()) << report->reason;
   EXPECT_TRUE(report->time_ns);
+  EXPECT_FALSE(report->device.driver.empty());
+  auto clock = std::ranges::find(report->gates, Gate::kClock, &GateResult::gate);
+  ASSERT_NE(clock, report->gates.end());
+  EXPECT_THAT(clock->summary, HasSubstr("the device's own says"));
+  auto threads = std::ranges::find(report->gates, Gate::kThreads, &GateResult::gate);
+  ASSERT_NE(threads, report->gates.end()) << "what does not apply is recorded";
+  EXPECT_EQ(threads->state, GateState::kSkipped);
 }
 
 TEST_F(OpenCl, CompilersMessagesNameTheCandidatesLine) {

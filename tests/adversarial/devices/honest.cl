@@ -1,0 +1,9 @@
+// Computes; stands for every device kernel that must pass, under both sandboxes.
+// task: core/relu
+// on: opencl
+// expect: outcome=passed
+// plan: {"run": [{"kernel": "k", "grid": ["ceildiv(B*D, 16)"], "block": [16], "args": ["x", "y"]}]}
+kernel void k(global const float* x, global float* y) {
+  const int i = get_global_id(0);
+  if (i < B * D) y[i] = fmax(x[i], 0.0f);
+}
