@@ -147,5 +147,35 @@ TEST(SmithGenerator, ExhaustedFromTheBestButNotFromTheOthers) {
   EXPECT_EQ(beside->status, ReplyStatus::kOk);
 }
 
+TEST(SmithOnDevices, WritesSourceAndPlanAndTriesFewerThreads) {
+  Task task = load_task("core/softmax").value();
+  BoundTask bound = bind_task(task, "bench").value();
+  SmithGenerator generator(problem_of(bound, Machine{}, 2, "fp32"), smith::DeviceLanguage::kOpenCl);
+  AgentSetting setting;
+  std::set<std::string> sources;
+  for (int attempt = 1; attempt <= 4; ++attempt) {
+    Plan plan;
+    plan.attempt = attempt;
+    auto made = generator.generate(plan, setting, {});
+    ASSERT_TRUE(made && made->program) << attempt;
+    EXPECT_EQ(made->program->files.front().name, "kernel.cl");
+    ASSERT_TRUE(made->program->plan());
+    EXPECT_TRUE(sources.insert(made->program->files.front().content).second) << "the same program again";
+  }
+  Plan plan;
+  plan.attempt = 5;
+  auto last = generator.generate(plan, setting, {});
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->status, ReplyStatus::kExhausted);
+}
+
+TEST(SmithOnDevices, EveryDriverHasItsLanguage) {
+  Platform platform;
+  EXPECT_FALSE(device_language(platform)) << "a native one";
+  platform.kind = PlatformKind::kDevice;
+  platform.run.driver = DeviceDriver::kVulkan;
+  EXPECT_EQ(device_language(platform), smith::DeviceLanguage::kGlsl);
+}
+
 }  // namespace
 }  // namespace kforge

@@ -309,6 +309,10 @@ driver = "opencl"
   EXPECT_THAT(error(device + "prefix = [\"x\"]\n"),
               HasSubstr("'run.prefix' belongs to platforms of kind native"));
   EXPECT_THAT(error(device + "[symbols]\nimports = [\"x\"]\n"), HasSubstr("'symbols.imports' belongs"));
+  EXPECT_THAT(error(device + "[[build.step]]\nargv = [\"x\"]\n"),
+              HasSubstr("no effect without 'build.argv'"));
+  EXPECT_THAT(error(device + "[build]\nargv = [\"cc\", \"${source}\", \"${output}\", \"${flags}\"]\n"),
+              HasSubstr("unknown variable ${flags}"));
   EXPECT_THAT(error(device + "[[build.compiler]]\nname = \"cc\"\n"), HasSubstr("'build.compiler' belongs"));
   EXPECT_THAT(error(device + "[sandbox]\nprofile = \"native\"\n"), HasSubstr("leave the key out"));
   EXPECT_THAT(error(device.substr(0, device.find("driver"))), HasSubstr("'run.driver' is missing"));

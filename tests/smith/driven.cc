@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/subprocess.h"
 #include "device/device_run.h"
+#include "plan_of_design.h"
 
 namespace kforge {
 namespace {
@@ -44,28 +45,14 @@ struct Driven {
   }
 };
 
-PlanSetting setting_of(const smith::Problem& problem) {
-  PlanSetting setting;
-  setting.most_threads = 256;  // as the smith promises
-  for (const smith::Argument& argument : problem.arguments)
-    setting.tensors.push_back(
-        {argument.c_name, argument.dtype,
-         static_cast<std::size_t>(element_count(argument.shape)) * size_of(argument.dtype),
-         argument.role == smith::ArgumentRole::kParam,
-         argument.role == smith::ArgumentRole::kOutput || argument.role == smith::ArgumentRole::kInout});
-  return setting;
-}
-
 }  // namespace
 
 Result<AnyCall> driven(DeviceApi& api, const smith::Problem& problem, const smith::DeviceDesign& design,
                        std::map<std::string, std::string> binaries) {
   auto made = std::make_shared<Driven>();
-  made->package = {api.facts().api,    {{design.file, design.source}}, {}, design.plan, setting_of(problem),
-                   std::move(binaries)};
-  auto plan = read_launch_plan(design.plan, made->package.setting);
-  if (!plan) return fail("{}{}", plan.error().log, design.plan);
-  made->plan = std::move(*plan);
+  made->package = {api.facts().api, {{design.file, design.source}}, {},
+                   design.plan,     setting_of_problem(problem),    std::move(binaries)};
+  KF_TRY(made->plan, plan_of_design(problem, design));
   KF_TRY(auto built, api.build(made->package, made->plan, true));
   if (!built) return fail("{}\n{}", reason_text(built.error()), design.source);
   made->host = std::make_unique<Pointers>(made->package.setting);

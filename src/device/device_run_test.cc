@@ -1,0 +1,147 @@
+// What a device program may not do to its memory, on a device that is a vector of bytes.
+#include "device/device_run.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+namespace kforge {
+namespace {
+
+using testing::HasSubstr;
+
+struct FakeMemory final : DeviceMemory {
+  explicit FakeMemory(std::size_t size) : bytes(size) {}
+  Result<void> write(std::size_t offset, std::span<const std::byte> from) override {
+    std::memcpy(bytes.data() + offset, from.data(), from.size());
+    return {};
+  }
+  Result<void> read(std::size_t offset, std::span<std::byte> to) const override {
+    std::memcpy(to.data(), bytes.data() + offset, to.size());
+    return {};
+  }
+  std::vector<std::byte> bytes;
+};
+
+// A kernel sees where its arguments begin.
+using FakeKernel = std::function<void(std::vector<float*>)>;
+
+struct FakeCall final : DeviceCall {
+  std::vector<std::function<void()>> steps;
+};
+
+struct FakeApi final : DeviceApi {
+  FakeKernel kernel;
+  DeviceFacts said;
+
+  const DeviceFacts& facts() const override { return said; }
+  Step<std::string> build(DevicePackage&, const LaunchPlan&, bool) override { return std::string(); }
+  Result<std::unique_ptr<DeviceMemory>> allocate(std::size_t bytes) override {
+    return std::make_unique<FakeMemory>(bytes);
+  }
+  Result<std::unique_ptr<DeviceCall>> record(const LaunchPlan& plan, const std::vector<PlanStep>& steps,
+                                             const std::vector<PlacedMemory>& memory) override {
+    auto call = std::make_unique<FakeCall>();
+    auto data = [memory](std::size_t which) {
+      return static_cast<FakeMemory*>(memory[which].memory)->bytes.data() + memory[which].offset;
+    };
+    for (const PlanStep& step : steps) {
+      if (const auto* launch = std::get_if<PlanLaunch>(&step)) {
+        std::vector<float*> arguments;
+        for (const PlanArgument& argument : launch->arguments)
+          arguments.push_back(reinterpret_cast<float*>(data(std::get<PlanUse>(argument).memory)));
+        call->steps.emplace_back([this, arguments] { kernel(arguments); });
+      } else if (const auto* fill = std::get_if<PlanFill>(&step)) {
+        auto element = element_bytes(plan.memory[fill->memory].dtype, fill->value);
+        call->steps.emplace_back([=, at = data(fill->memory), bytes = memory[fill->memory].bytes] {
+          for (std::size_t i = 0; i < bytes; ++i) at[i] = element[i % element.size()];
+        });
+      }
+    }
+    return call;
+  }
+  Result<void> submit(DeviceCall& call) override {
+    for (auto& step : static_cast<FakeCall&>(call).steps) step();
+    return {};
+  }
+  Result<std::uint64_t> finish() override { return 7; }
+};
+
+struct FakeHost final : HostTensors {
+  std::span<std::byte> data(std::size_t tensor, std::uint32_t slot) const override {
+    return std::as_writable_bytes(std::span(values[tensor][slot]));
+  }
+  mutable float values[3][2][4] = {{{1, 2, 3, 4}, {5, 6, 7, 8}}, {{2, 2, 2, 2}}, {}};  // x, w, y
+};
+
+class DeviceRuns : public testing::Test {
+ protected:
+  void SetUp() override {
+    setting_.tensors = {{"x", DType::kFloat32, 16, false, false},
+                        {"w", DType::kFloat32, 16, true, false},
+                        {"y", DType::kFloat32, 16, false, true}};
+    auto plan = read_launch_plan(R"json({"buffers": {"kept": {"dtype": "float32", "shape": [4]},
+                                                     "own": {"dtype": "float32", "shape": [4]}},
+      "prepare": [{"fill": "kept", "value": 3}],
+      "run": [{"kernel": "k", "grid": [1], "block": [1], "args": ["x", "w", "kept", "own", "y"]}]})json",
+                                 setting_);
+    ASSERT_TRUE(plan) << plan.error().log;
+    plan_ = std::move(*plan);
+  }
+
+  // A call of each slot; what was broken, or "".
+  std::string broken_by(FakeKernel kernel, std::vector<std::uint32_t> slots = {0}) {
+    api_.kernel = std::move(kernel);
+    DeviceRun run(api_, plan_, setting_, host_, 2);
+    EXPECT_TRUE(run.prepare());
+    EXPECT_TRUE(run.upload(slots));
+    EXPECT_EQ(run.call(slots).value_or(0), 7u);
+    auto broken = run.download(slots);
+    EXPECT_TRUE(broken);
+    return broken ? broken->value_or("") : "";
+  }
+
+  FakeApi api_;
+  FakeHost host_;
+  PlanSetting setting_;
+  LaunchPlan plan_;
+};
+
+TEST_F(DeviceRuns, EverySlotHasTensorsOfItsOwn) {
+  auto scale = [](std::vector<float*> a) {
+    for (int i = 0; i < 4; ++i) a[4][i] = a[0][i] * a[1][i] + a[2][i];
+  };
+  EXPECT_EQ(broken_by(scale, {0, 1}), "");
+  EXPECT_EQ(host_.values[2][0][3], 11);
+  EXPECT_EQ(host_.values[2][1][3], 19);
+}
+
+TEST_F(DeviceRuns, PrivateBuffersHoldNothingOfACallBefore) {
+  std::vector<bool> empty;
+  auto keeps = [&](std::vector<float*> a) {
+    empty.push_back(std::isnan(a[3][0]));
+    a[3][0] = 1;
+  };
+  broken_by(keeps, {0, 1});
+  EXPECT_THAT(empty, testing::Each(true));
+}
+
+TEST_F(DeviceRuns, WhatMayNotBeWrittenIsNamed) {
+  EXPECT_THAT(broken_by([](std::vector<float*> a) { a[4][5] = 1; }), HasSubstr("5 bytes past the end of y"));
+  EXPECT_THAT(broken_by([](std::vector<float*> a) { a[4][-1] = 1; }), HasSubstr("before the start of y"));
+  EXPECT_THAT(broken_by([](std::vector<float*> a) { a[3][4] = 1; }), HasSubstr("past the end of own"));
+  EXPECT_THAT(broken_by([](std::vector<float*> a) { a[0][2] += 1; }),
+              HasSubstr("wrote to x, which is read-only"));
+  EXPECT_THAT(broken_by([](std::vector<float*> a) { a[1][0] = 0; }), HasSubstr("wrote to w"));
+  EXPECT_THAT(broken_by([](std::vector<float*> a) { a[2][0] = 0; }),
+              HasSubstr("wrote to kept, which prepare made"));
+}
+
+TEST_F(DeviceRuns, TheParentMayChangeItsMemoryWhileACallRuns) {
+  EXPECT_EQ(broken_by([&](const std::vector<float*>&) { host_.values[0][0][0] = 99; }), "");
+}
+
+}  // namespace
+}  // namespace kforge
