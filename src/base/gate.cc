@@ -10,6 +10,10 @@ using enum Gate;
 using enum KindRule::How;
 using Stage = GateStage;
 
+constexpr KindRule kEmulatorOnly = {
+    kDiffers, "where the device is KForge's emulator, on the small shapes of general programs"};
+constexpr KindRule kNoKernels = {kNotApplicable, "it has no kernels of blocks and threads"};
+
 constexpr GateRow kGates[] = {
     {kSymbols,
      "symbols",
@@ -104,12 +108,25 @@ constexpr GateRow kGates[] = {
      "The runner's messages are the runner's: a program may not write to its descriptors or its memory.",
      {},
      {kNotApplicable, "it speaks through files"}},
+    {kRaces, "races", Stage::kAnyTime,
+     "Two threads may not touch the same word, one of them writing, without a barrier, a warp's meeting or "
+     "an atomic "
+     "between them.",
+     kEmulatorOnly, kNoKernels, kNoKernels},
+    {kBounds, "bounds", Stage::kAnyTime,
+     "Every access must be inside of what the launch was given, of a shared or of a local array, and read "
+     "only shared "
+     "memory that was written.",
+     kEmulatorOnly, kNoKernels, kNoKernels},
+    {kBarriers, "barriers", Stage::kAnyTime,
+     "All threads of a block must reach the same barriers, and all lanes of a mask the same warp functions.",
+     kEmulatorOnly, kNoKernels, kNoKernels},
 };
 
 constexpr bool in_order() {
   for (std::size_t i = 0; i < std::size(kGates); ++i)
     if (kGates[i].gate != static_cast<Gate>(i)) return false;
-  return static_cast<std::size_t>(kProtocol) + 1 == std::size(kGates);
+  return static_cast<std::size_t>(kBarriers) + 1 == std::size(kGates);
 }
 static_assert(in_order(), "a row per gate, in the order of the enum");
 
@@ -127,8 +144,7 @@ std::optional<Gate> gate_from_name(std::string_view name) {
 }
 
 const KindRule& rule_of(const GateRow& row, std::string_view kind) {
-  static constexpr KindRule kNative{};
-  return kind == "device" ? row.device : kind == "command" ? row.command : kNative;
+  return kind == "device" ? row.device : kind == "command" ? row.command : row.native;
 }
 
 bool judged_on(GateStage stage, std::string_view kind) {

@@ -33,6 +33,10 @@ enum class Gate : std::uint8_t {
   kShape,
   kSandbox,
   kProtocol,
+  // By the emulator of CUDA and Metal.
+  kRaces,
+  kBounds,
+  kBarriers,
 };
 
 enum class GateStage : std::uint8_t { kSymbols, kValues, kCalibration, kGenerality, kTimes, kAnyTime };
@@ -49,8 +53,7 @@ struct GateRow {
   std::string_view name;  // "timed_calls"
   GateStage stage;
   std::string_view asks;  // what it asks of a program
-  // Native programs go through every gate as it is described; the others:
-  KindRule device = {}, command = {};
+  KindRule device = {}, command = {}, native = {};
 };
 
 std::span<const GateRow> all_gates();

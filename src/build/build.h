@@ -8,6 +8,7 @@
 
 #include "base/failure.h"
 #include "build/symbols.h"
+#include "emulate/variant.h"
 #include "generate/candidate.h"
 #include "machine/machine.h"
 #include "platform/platform.h"
@@ -35,7 +36,8 @@ struct BuildOptions {
   bool use_cache = true;
   bool allow_libraries = false;
   std::vector<std::string> extra_flags;  // KForge's own, behind all others: "-g1" for a profiler's build
-  bool raw_log = false;                  // Build::log as the compiler said it, not trimmed (remarks)
+  emulate::Variant variant = emulate::Variant::kFast;  // of an emulated device program
+  bool raw_log = false;  // Build::log as the compiler said it, not trimmed (remarks)
 };
 
 // Fails with CompileError (also for a directive that is not allowed, and for a program that compiles but

@@ -1,5 +1,6 @@
 #include "build/build.h"
 #include "build/device_build.h"
+#include "build/emulated_build.h"
 
 namespace kforge {
 
@@ -11,7 +12,8 @@ Step<Build> build_candidate(const Candidate& candidate, const Platform& platform
     case PlatformKind::kNative:
       return build_with_header(candidate, platform, make_task_header(task), machine, options);
     case PlatformKind::kDevice:
-      return build_device_program(candidate, platform, task, options);
+      return platform.emulates_device() ? build_emulated_program(candidate, platform, task, options)
+                                        : build_device_program(candidate, platform, task, options);
     case PlatformKind::kCommand:
       break;
   }

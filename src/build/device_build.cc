@@ -33,16 +33,6 @@ DeviceLimits limits_of(const DeviceFacts& facts) {
   return {facts.most_threads, static_cast<std::size_t>(room)};
 }
 
-std::optional<CompileError> bad_directive(const Candidate& candidate) {
-  static const std::vector<std::string> kKnown = {"general", "arithmetic", "algebraic", "tune"};
-  for (const Candidate::Directive& directive : candidate.directives())
-    if (std::ranges::find(kKnown, directive.key) == kKnown.end())
-      return CompileError{fmt::format("{}:{}: error: unknown directive '{}' on a device platform{}\n",
-                                      candidate.files[0].name, directive.line, directive.key.substr(0, 60),
-                                      did_you_mean(directive.key, kKnown))};
-  return std::nullopt;
-}
-
 DevicePackage package_of(const Candidate& candidate, const Platform& platform, const DeviceProgram& program) {
   DevicePackage package;
   package.api = name_of(*platform.run.driver);
@@ -187,6 +177,16 @@ Step<std::string> compile_by_driver(const DevicePackage& package, const Platform
 }
 
 }  // namespace
+
+std::optional<CompileError> bad_directive(const Candidate& candidate) {
+  static const std::vector<std::string> kKnown = {"general", "arithmetic", "algebraic", "tune"};
+  for (const Candidate::Directive& directive : candidate.directives())
+    if (std::ranges::find(kKnown, directive.key) == kKnown.end())
+      return CompileError{fmt::format("{}:{}: error: unknown directive '{}' on a device platform{}\n",
+                                      candidate.files[0].name, directive.line, directive.key.substr(0, 60),
+                                      did_you_mean(directive.key, kKnown))};
+  return std::nullopt;
+}
 
 Step<Build> build_device_program(const Candidate& candidate, const Platform& platform, const BoundTask& task,
                                  const BuildOptions& options) {

@@ -5,6 +5,9 @@
 
 namespace kforge {
 
+// A directive that device programs do not have.
+std::optional<CompileError> bad_directive(const Candidate& candidate);
+
 // Fails as build_candidate() does. Build::artefact is a DevicePackage.
 Step<Build> build_device_program(const Candidate& candidate, const Platform& platform, const BoundTask& task,
                                  const BuildOptions& options);

@@ -120,11 +120,11 @@ class ChildBuilder {
 
 Result<TargetPrograms> target_programs(const Platform& platform) {
   TargetPrograms programs;
-  if (platform.kind == PlatformKind::kDevice) {
+  if (platform.kind == PlatformKind::kDevice && !platform.emulates_device()) {
     KF_TRY(programs.runner, helper_program("kforge-device"));
     return programs;
   }
-  if (!platform.emulated()) {
+  if (!platform.emulated() || platform.emulates_device()) {
     KF_TRY(programs.runner, helper_program("kforge-runner"));
     KF_TRY(programs.guarded, helper_program("kforge-runner-guarded"));
     KF_TRY(programs.call, helper_program("kforge-call"));

@@ -25,6 +25,11 @@ Result<RunSetting> run_setting(const Platform& platform) {
   setting.readable = platform.readable();
   setting.env = platform.sandbox.env;
   setting.prefix = platform.prefix_here();
+  if (platform.emulates_device()) {
+    setting.profile = SandboxProfile::kNative;  // what runs is a library that makes no code
+    KF_TRY(setting.programs, target_programs(platform));
+    return setting;
+  }
   if (platform.emulated() && setting.prefix.empty())
     return fail_with_remedy(
         platform.probe.remedy,

@@ -9,6 +9,7 @@ std::expected<PlanSetting, CompileError> plan_setting(const Candidate& candidate
   PlanSetting setting;
   setting.most_threads = limits.most_threads;
   setting.most_memory = limits.most_memory;
+  setting.non_uniform = limits.non_uniform;
   for (const BoundArgument& argument : task.arguments)
     setting.tensors.push_back({argument.c_name, argument.dtype, static_cast<std::size_t>(argument.bytes()),
                                argument.role == Role::kParam,

@@ -15,6 +15,7 @@ namespace kforge {
 struct DeviceLimits {
   std::uint32_t most_threads = 1024;               // of one block
   std::size_t most_memory = std::size_t{8} << 30;  // all buffers of the plan together
+  bool non_uniform = false;                        // grids of threads
 };
 
 struct DeviceProgram {

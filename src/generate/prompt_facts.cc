@@ -95,8 +95,10 @@ std::string machine_text(const AgentSetting& context) {
   const Platform* platform = context.platform;
   if (platform && platform->emulated()) {
     // Nothing of the machine that emulates is worth an agent's attention.
-    text += fmt::format("- processor: {}, emulated: programs are verified, and no time is taken\n",
-                        single_line(platform->run.machine, 40));
+    text += fmt::format(
+        "- processor: {}, emulated: programs are verified, and no time is taken\n",
+        single_line(platform->emulates_device() ? name_of(*platform->run.driver) : platform->run.machine,
+                    40));
     if (!platform->run.features.empty())
       text += fmt::format("- it executes: {}\n", fmt::join(platform->run.features, " "));
     if (platform->model)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "judge/emulator_gates.h"
 #include "judge/generality.h"
 #include "judge/program.h"
 #include "judge/time_case.h"
@@ -61,6 +62,11 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
   // Symbols.
   record_not_applicable(GateStage::kSymbols, setup.platform.kind, verdict);
   if (judged_on(GateStage::kSymbols, name_of(setup.platform.kind))) verdict.add(judge_symbols(setup, *built));
+  if (verdict.failed()) return found;
+
+  // Races, bounds and barriers, by the emulator.
+  if (setup.platform.emulates_device())
+    KF_TRY_VOID(judge_by_emulator(workspace, candidate, task, watch, verdict));
   if (verdict.failed()) return found;
 
   // Values.

@@ -46,7 +46,7 @@ Result<SandboxTier> tier_of(const JudgeOptions& options) {
 // What programs of the platform run on; under an emulator that is another machine, whose instruction sets are
 // those the platform says it emulates.
 Result<Device> device_of(const Platform& platform, Machine& machine) {
-  if (platform.kind == PlatformKind::kDevice) {
+  if (platform.kind == PlatformKind::kDevice && !platform.emulates_device()) {
     KF_TRY(DeviceFacts facts, device_facts(platform));
     Device device{facts.name, fmt::format("{}, driver {}", facts.version, facts.driver), false, ""};
     device.id =
@@ -59,10 +59,13 @@ Result<Device> device_of(const Platform& platform, Machine& machine) {
   if (!readiness.usable())
     return fail_with_remedy(readiness.remedy, fmt::format("platform {} is missing something: {}",
                                                           platform.name, readiness.reason));
-  machine.features = {platform.run.features.begin(), platform.run.features.end()};
-  Device device{fmt::format("{} emulated", platform.run.machine), readiness.reason, true, ""};
+  const std::string emulates(platform.emulates_device() ? name_of(*platform.run.driver)
+                                                        : platform.run.machine);
+  if (!platform.emulates_device())
+    machine.features = {platform.run.features.begin(), platform.run.features.end()};
+  Device device{fmt::format("{} emulated", emulates), readiness.reason, true, ""};
   Hasher hasher;
-  hasher.add(machine.id()).add(platform.run.machine).add(readiness.reason);
+  hasher.add(machine.id()).add(emulates).add(readiness.reason);
   for (const std::string& word : platform.run.prefix) hasher.add(word);
   device.id = hasher.hex().substr(0, 12);
   return device;

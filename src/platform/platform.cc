@@ -57,7 +57,14 @@ std::string_view name_of(Readiness::State state) {
   return "unknown";
 }
 
-bool Platform::emulated() const { return !run.machine.empty() && run.machine != this_machine(); }
+bool Platform::emulated() const {
+  return emulates_device() || (!run.machine.empty() && run.machine != this_machine());
+}
+
+bool Platform::emulates_device() const {
+  return kind == PlatformKind::kDevice &&
+         (run.driver == DeviceDriver::kCuda || run.driver == DeviceDriver::kMetal);
+}
 
 const std::vector<std::string>& Platform::prefix_here() const {
   static const std::vector<std::string> nothing;

@@ -127,6 +127,9 @@ struct Platform {
   // Programs are for another machine than this one: they run, if at all, under an emulator, and no time that
   // they take says anything.
   bool emulated() const;
+  // Of kind device, for a device that KForge has an emulator for and no driver: its programs are built into
+  // native libraries (emulate/emulate.h).
+  bool emulates_device() const;
   // What stands before the runner here.
   const std::vector<std::string>& prefix_here() const;
   // What a sandboxed compiler or program may read besides its own files.

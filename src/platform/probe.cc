@@ -114,6 +114,7 @@ Readiness probe_platform(const Platform& platform) {
       return missing(platform, fmt::format("no compiler {} below /usr, nor in a folder of 'sandbox.read'",
                                            compiler.name));
   }
+  if (platform.emulates_device()) return {State::kEmulated, "KForge's emulator, " + answer, ""};
   if (platform.kind == PlatformKind::kDevice) return open_device_of(platform);
   if (!platform.emulated()) return {State::kReady, answer, ""};
   const std::vector<std::string>& prefix = platform.prefix_here();

@@ -45,7 +45,8 @@ TEST(GateTable, TheDocumentationHasEveryRowInOrder) {
     const GateRow& gate = all_gates()[i];
     const std::string name = "| `" + std::string(gate.name) + "` | ";
     EXPECT_EQ(rows[i], name + std::string(words(gate.stage)) + " | " + std::string(gate.asks) + " |");
-    EXPECT_EQ(rows[gates + i], name + "applied | " + words(gate.device) + " | " + words(gate.command) + " |");
+    EXPECT_EQ(rows[gates + i],
+              name + words(gate.native) + " | " + words(gate.device) + " | " + words(gate.command) + " |");
   }
 }
 
