@@ -1,7 +1,7 @@
 # What a test needs and costs, for `ctest -L unit`, `ctest -LE 'slow|timing'` and scripts/test.sh:
 #   unit     one folder of src/, under a second, nothing but the folder's own library
 #   e2e      the built program, or whole conversations with models
-#   timing   measures time: one such test at a time
+#   timing   measures time: runs alone
 #   sandbox  starts processes inside the sandbox
 #   device   needs OpenCL or Vulkan, on the processor at least
 #   slow     seconds to minutes each: every task, every operator, or a search

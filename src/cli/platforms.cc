@@ -21,7 +21,8 @@ int run(bool json) {
   if (!platforms) return report_error(platforms.error(), json);
   Json list = Json::array();
   std::vector<std::vector<std::string>> lines{{"platform", "state", "kind", "language", "objective", "what"}};
-  std::string remedies, devices;
+  std::vector<std::vector<std::string>> devices{{"platform", "device"}};
+  std::string remedies;
   for (const ListedPlatform& listed : *platforms) {
     if (!listed.platform) {
       const Error& error = listed.platform.error();
@@ -48,7 +49,7 @@ int run(bool json) {
                     {"description", platform.description},
                     {"hash", platform.content_hash}});
     if (readiness.device) list.back()["device"] = Json::parse(to_json(*readiness.device));
-    if (readiness.device) devices += fmt::format("{}: {}\n", platform.name, printable(readiness.reason));
+    if (readiness.device) devices.push_back({platform.name, printable(readiness.reason)});
     lines.push_back({platform.name, std::string(name_of(readiness.state)),
                      std::string(name_of(platform.kind)), platform.language,
                      std::string(name_of(platform.objective)), platform.description});
@@ -56,12 +57,14 @@ int run(bool json) {
       remedies += fmt::format("{} is missing something: {}\n  {}\n", platform.name,
                               printable(readiness.reason), readiness.remedy);
   }
+  const std::size_t width = terminal_style().table_width;
   if (json)
     fmt::print("{}\n", Json{{"schema", "kforge.platforms/1"}, {"platforms", list}}.dump(
                            2, ' ', false, Json::error_handler_t::replace));
   else
-    fmt::print("{}{}{}{}", fitted_table(lines, "", terminal_style().table_width),
-               remedies.empty() && devices.empty() ? "" : "\n", devices, remedies);
+    fmt::print("{}{}{}{}", fitted_table(lines, "", width),
+               devices.size() > 1 ? "\n" + fitted_table(devices, "", width) : "",
+               remedies.empty() ? "" : "\n", remedies);
   return kExitPassed;
 }
 
