@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kLeastCalls = 100;  // in the timed process, where they are short enough
 constexpr double kMostLateSeconds = 2;
+constexpr double kLongestLateBatch = 50e6;
 constexpr std::chrono::milliseconds kLeastSpin{2};
 
 }  // namespace
@@ -19,8 +20,10 @@ constexpr std::chrono::milliseconds kLeastSpin{2};
 Result<void> TimedJudge::make_late_calls() {
   if (calls_made_ >= kLeastCalls) return {};
   // Every slot has values anyway, and no time is taken from them: as many calls in a batch as there are
-  // slots.
-  const double batch = memory_->layout.slots;
+  // slots, where they are short.
+  const double slots = memory_->layout.slots;
+  const double batch = std::clamp(std::floor(kLongestLateBatch / findings_.ns.value),
+                                  std::min<double>(timed_[0].batch, slots), slots);
   const double wanted = std::ceil(static_cast<double>(kLeastCalls - calls_made_) / batch);
   const double budget = std::min(options_.timing.seconds / 2, kMostLateSeconds);
   const double calls = batch * findings_.ns.value / 1e9;
@@ -30,7 +33,7 @@ Result<void> TimedJudge::make_late_calls() {
   timing.spin = std::clamp(std::chrono::milliseconds(static_cast<long>(left * 1e3)), kLeastSpin, timing.spin);
   const double affordable = budget / (static_cast<double>(timing.spin.count()) / 1e3 + calls);
   timing.min_rounds = timing.max_rounds = static_cast<int>(std::max(1.0, std::min(wanted, affordable)));
-  timing.batch_ns = std::max(timing.batch_ns, 2 * batch * findings_.ns.value);
+  timing.batch_ns = std::max(timing.batch_ns, batch * findings_.ns.value);
   timing.patience = 1;  // no figure rests on them: disturbed ones count as well
   std::vector<TimedProgram> alone;
   alone.push_back({.process = owned_[0].get()});
