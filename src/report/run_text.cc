@@ -100,7 +100,7 @@ std::string headline_of(const RunReport& r) {
   if (!r.found()) return r.state == RunState::kFinished ? "No verified program was found" : "Not finished";
   std::string words = cautions(*r.best);
   if (!words.empty()) words.insert(0, "; ");
-  if (r.best->modelled) return "Verified, not timed" + words;
+  if (!r.best->time_ns) return "Verified, not timed" + words;
   if (!r.best->speedup) return "Verified; there was no baseline to compare with" + words;
   return fmt::format("Verified: {} over {}{}", interval_text(*r.best->speedup), r.best->speedup->against,
                      words);
@@ -255,7 +255,7 @@ std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
     if (best.speedup)
       screen.text +=
           fmt::format("  {}  over {}", paint.strong(interval_text(*best.speedup)), best.speedup->against);
-    if (best.modelled) screen.text += ", not timed";
+    if (!best.time_ns) screen.text += ", not timed";
     for (const std::string& line : wrap(cautions(best), width - 12))
       screen.text += "\n            " + paint.warn(line);
     screen.text += "\n\n";

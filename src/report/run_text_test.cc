@@ -66,6 +66,20 @@ TEST_F(RunText, ASlowerKernelIsSaidToBeSlower) {
   EXPECT_THAT(json_headline(), HasSubstr("it is slower than onednn"));
 }
 
+TEST_F(RunText, WhereNothingWasTimedTheHeadlineSaysSo) {
+  report_.best->time_ns.reset();
+  report_.best->speedup.reset();
+  EXPECT_EQ(json_headline(), "Verified, not timed");
+  EXPECT_THAT(to_terminal(report_, {}), HasSubstr("VERIFIED, not timed"));
+  EXPECT_THAT(to_markdown(report_), HasSubstr("Verified, not timed"));
+}
+
+TEST_F(RunText, AProgramWithAPlanIsLaunchedByIt) {
+  EXPECT_THAT(usage_of_kernel(report_, "", 80), Not(HasSubstr("plan.json")));
+  report_.attempts[0].generation->program->files.push_back({"plan.json", "{}"});
+  EXPECT_THAT(usage_of_kernel(report_, "", 80), HasSubstr("plan.json beside it"));
+}
+
 TEST_F(RunText, PathsInTheMarkdownAreRelativeToItsFolder) {
   confirmed(1.3, 1.2, 1.4);
   std::string text = to_markdown(report_);

@@ -49,14 +49,16 @@ class Lines {
   std::string text_;
 };
 
-// A program of a device: what drives it has a name, and nothing is emulated.
-bool runs_on_device(const EvalReport& report) {
-  return !report.device.driver.empty() && !report.device.emulated;
+// A program of a device is source and a plan, also where it was judged under an emulator.
+bool has_plan(const RunReport& r) {
+  for (const Attempt& attempt : r.attempts)
+    if (attempt.number == r.best_attempt) return attempt.program() && attempt.program()->plan();
+  return false;
 }
 
 std::string how_to_call(const RunReport& r, const std::string& header) {
   const EvalReport& best = *r.best;
-  if (runs_on_device(best))
+  if (has_plan(r))
     return "plan.json beside it says how its kernels are launched (docs/devices.md); tensors contiguous, "
            "row-major";
   std::string entry = best.setup
