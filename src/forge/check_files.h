@@ -14,6 +14,14 @@
 
 namespace kforge {
 
+// The compiler's line that was judged, in its parts; without what names files of the sandbox.
+struct JudgedLine {
+  std::string compiler;
+  std::vector<std::string> sources;  // names of the program's files
+  std::vector<std::string> options, link;
+};
+JudgedLine judged_line(const Candidate& program, const BuildFigures& build);
+
 // The header that the judged line includes.
 SourceFile prelude_file(const Platform& platform);
 

@@ -13,13 +13,11 @@ namespace {
 using testing::HasSubstr;
 
 const std::vector<std::vector<std::string>> kCommands = {
-    {"forge"},   {"runs"},          {"eval"},
-    {"tasks"},   {"tasks", "show"}, {"tasks", "check"},
-    {"results"}, {"completion"},    {"man"},
-    {"analyse"}, {"show"},          {"recheck"},
-    {"models"},  {"platforms"},     {"platforms", "check"},
-    {"machine"}, {"version"},       {"compare"},
-    {"doctor"},  {"clean"},         {"help"}};
+    {"forge"},          {"runs"},    {"eval"},       {"tasks"},     {"tasks", "show"},
+    {"tasks", "check"}, {"results"}, {"completion"}, {"man"},       {"analyse"},
+    {"show"},           {"recheck"}, {"models"},     {"platforms"}, {"platforms", "check"},
+    {"machine"},        {"version"}, {"compare"},    {"doctor"},    {"clean"},
+    {"help"},           {"export"}};
 
 std::string help_of(std::vector<std::string> command) {
   command.push_back("--help");
