@@ -56,6 +56,7 @@ class Step:
 def make_steps(graph, inouts=()):
     """`inouts` has pairs (graph input, graph output) that share memory."""
     nodes = [Node(one, graph["types"]) for one in graph["nodes"]]
+    drop_unit_scales(nodes, graph)
     old_value = {output: name for name, output in inouts}
 
     def may_write(number, node):
@@ -69,6 +70,14 @@ def make_steps(graph, inouts=()):
         return all(n < number or (n == number and node.op in ELEMENTWISE) for n in readers)
 
     return [Step(node, may_write(number, node)) for number, node in enumerate(nodes)]
+
+
+def drop_unit_scales(nodes, graph):
+    """A normalisation without parameters is what its author wrote: ONNX wants a scale, torch does not."""
+    ones = {one["name"] for one in graph["initializers"] if one["folded"] and one.get("values") == [1.0]}
+    for node in nodes:
+        if node.op in ("LayerNormalization", "RMSNormalization") and node.inputs[1] in ones:
+            node.inputs = [node.inputs[0], "", *node.inputs[2:]]
 
 
 def is_eager():
@@ -339,12 +348,13 @@ def _layer_norm(node, x, scale=None, bias=None):
 
 
 @op("RMSNormalization")
-def _rms_norm(node, x, scale):
+def _rms_norm(node, x, scale=None):
     shape, epsilon = x.shape[axis_of(node, x):], node.get("epsilon", 1e-5)
-    if hasattr(F, "rms_norm") and tuple(scale.shape) == tuple(shape):
+    if hasattr(F, "rms_norm") and (scale is None or tuple(scale.shape) == tuple(shape)):
         return F.rms_norm(x, shape, scale, epsilon)
     axes = list(range(x.dim() - len(shape), x.dim()))
-    return x * torch.rsqrt(x.pow(2).mean(axes, keepdim=True) + epsilon) * scale
+    normal = x * torch.rsqrt(x.pow(2).mean(axes, keepdim=True) + epsilon)
+    return normal if scale is None else normal * scale
 
 
 @op("GroupNormalization")

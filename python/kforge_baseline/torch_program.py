@@ -35,14 +35,28 @@ class Network(torch.nn.Module):
 
     def __init__(self, graph, params, inouts):
         super().__init__()
-        self.steps = torch_ops.make_steps(graph, inouts)
         self.constants = {}
         for one in graph["initializers"]:
             if one["folded"]:
                 self.constants[one["name"]] = constant_tensor(one)
-        self.params = list(params)
-        for number, tensor in enumerate(params.values()):
+        fixed = dict(params)
+        self.steps = self.without_fixed(torch_ops.make_steps(graph, inouts), fixed)
+        self.params = list(fixed)
+        for number, tensor in enumerate(fixed.values()):
             self.register_buffer(f"param_{number}", tensor)
+
+    def without_fixed(self, steps, fixed):
+        """Computes now what depends on params alone, and gives the steps that are left."""
+        left = []
+        for step in steps:
+            names = [name for name in step.node.inputs if name]
+            if not names or any(name not in fixed and name not in self.constants for name in names):
+                left.append(step)
+                continue
+            values = {**self.constants, **fixed}
+            step.run(values, None)
+            fixed.update((name, values[name]) for name in step.node.outputs if name)
+        return left
 
     def forward(self, inputs, outputs):
         """`outputs` maps graph outputs to tensors that shall hold them."""

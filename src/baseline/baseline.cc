@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "baseline/onnx_file.h"
 #include "baseline/python_probe.h"
+#include "graph/join.h"
 
 namespace kforge {
 namespace {
@@ -166,7 +167,7 @@ Result<void> add_python(const BoundTask& task, const Machine& machine, const Bas
       return {};
     }
   } else {
-    KF_TRY_VOID(write_file_atomic(work / "baseline_graph.json", to_json(task.graph)));
+    KF_TRY_VOID(write_file_atomic(work / "baseline_graph.json", to_json(join_operators(task.graph))));
   }
   ProgramSpec spec = make_spec(baseline.name, {facts.python.string(), "-B", child.string(), job.string()},
                                work, machine, options.threads);

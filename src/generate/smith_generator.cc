@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/join.h"
+
 namespace kforge {
 namespace {
 
@@ -74,7 +76,7 @@ smith::Problem problem_of(const BoundTask& task, const Machine& machine, int thr
                           std::string_view precision) {
   smith::Problem problem;
   problem.name = task.task->name;
-  problem.graph = task.graph;
+  problem.graph = join_operators(task.graph);
   problem.threads = threads;
   problem.machine = machine;
   problem.precision = precision;

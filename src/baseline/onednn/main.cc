@@ -14,6 +14,7 @@
 
 #include "baseline/onednn/step_times.h"
 #include "baseline/protocol_server.h"
+#include "graph/join.h"
 #include "task/task.h"
 
 namespace kforge::onednn {
@@ -82,6 +83,7 @@ class OneDnn : public ServedProgram {
   Result<void> make_plan() {
     KF_TRY(task_, load_task(options_.task));
     KF_TRY(bound_, bind(task_, options_));
+    bound_.graph = join_operators(bound_.graph);
     KF_TRY(plan_, Plan::make(bound_));
     return {};
   }
