@@ -214,7 +214,7 @@ TEST(Join, ConstantsOfHalfPrecisionAreRounded) {
   for (auto [name, bits] : {std::pair{"r", 0x3da8}, std::pair{"o", 0x3c00}, std::pair{"h", 0x3800}})
     graph->initializers.push_back(
         {name, {DType::kFloat16, {}, {std::byte(bits & 0xff), std::byte(bits >> 8)}, {}}, true});
-  EXPECT_EQ(operators(joined(std::move(graph))), "Gelu");
+  EXPECT_EQ(operators(joined(graph)), "Gelu");
 }
 
 TEST(Formula, OneFormForManyWaysToWrite) {
