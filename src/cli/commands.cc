@@ -24,7 +24,7 @@ std::span<const CommandEntry> all_commands() {
       {"results", "list stored results", declare_results},
       {"show", "show a stored result or run again", declare_show},
       {"recheck", "derive a stored result anew and compare", declare_recheck},
-      {"export", "a verified kernel as a folder for C or C++", declare_export},
+      {"export", "a verified kernel for C, C++ or PyTorch", declare_export},
       {"compare", "two results or runs: verdicts, times, sources", declare_compare},
       {"doctor", "what is installed, what is missing, and what for", declare_doctor},
       {"platforms", "list the platforms, ready or not, and why not", declare_platforms},

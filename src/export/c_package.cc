@@ -19,14 +19,6 @@ std::string cmake_list(const std::vector<std::string>& words) {
   return text;
 }
 
-// What code beside the kernel needs of its flags: the OpenMP that it is linked with.
-std::vector<std::string> runtime_options(const JudgedLine& line) {
-  std::vector<std::string> options;
-  for (const std::string& option : line.options)
-    if (option.starts_with("-fopenmp")) options.push_back(option);
-  return options;
-}
-
 std::string package_cmake(const Exportable& exported, const std::string& name, bool cpp) {
   std::vector<std::string> sources, headers = {fmt::format("include/{}.h", name)};
   for (const std::string& source : exported.line.sources) sources.push_back("src/kernel/" + source);

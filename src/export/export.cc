@@ -55,7 +55,9 @@ Result<void> write_all(const fs::path& folder, const std::vector<SourceFile>& fi
   return {};
 }
 
-std::vector<std::string> commands_of() {
+std::vector<std::string> commands_of(const std::string& as) {
+  if (as == "pytorch") return {"python3 test.py"};
+  if (as == "wheel") return {"python3 test.py", "pip wheel --no-deps --wheel-dir dist ."};
   return {"cmake -S . -B build -DCMAKE_BUILD_TYPE=Release", "cmake --build build",
           "ctest --test-dir build --output-on-failure"};
 }
@@ -71,7 +73,11 @@ Result<Exported> export_program(const ExportRequest& request, Progress& progress
   KF_TRY(exported.folder, export_folder(request, exported.name));
   progress.stage("computing what its test expects");
   std::vector<SourceFile> files;
-  KF_TRY(files, c_package(exportable, exported.name, request.as == "cpp"));
+  if (request.as == "c" || request.as == "cpp") {
+    KF_TRY(files, c_package(exportable, exported.name, request.as == "cpp"));
+  } else {
+    KF_TRY(files, pytorch_package(exportable, exported.name, exported.folder, request.as == "wheel"));
+  }
   progress.stage("writing");
   KF_TRY_VOID(write_all(exported.folder, files));
   for (const SourceFile& file : files) exported.files.push_back(file.name);
@@ -79,7 +85,7 @@ Result<Exported> export_program(const ExportRequest& request, Progress& progress
   exported.task = exportable.report.task;
   exported.verdict = verdict_sentence(exportable.report);
   exported.caveats = caveats_of(exportable.report);
-  exported.commands = commands_of();
+  exported.commands = commands_of(request.as);
   exported.report = std::move(exportable.report);
   return exported;
 }

@@ -1,4 +1,5 @@
-// `kforge export`: a verified kernel as a folder that builds and tests itself, for users of C and C++.
+// `kforge export`: a verified kernel as a folder that builds and tests itself, for users of C, C++ and
+// PyTorch.
 #pragma once
 
 #include <filesystem>
@@ -26,7 +27,7 @@ struct Exported {
   std::vector<std::string> caveats, files, commands;  // files and commands relative to the folder
 };
 
-inline const std::vector<std::string> kExportForms = {"c", "cpp"};
+inline const std::vector<std::string> kExportForms = {"c", "cpp", "pytorch", "wheel"};
 
 // What cannot be exported is an Error that says why; so is a folder with other files in it.
 Result<Exported> export_program(const ExportRequest& request, Progress& progress);

@@ -81,6 +81,13 @@ Result<Exportable> find_exportable(const std::string& id, int shape_case) {
   return found;
 }
 
+std::vector<std::string> runtime_options(const JudgedLine& line) {
+  std::vector<std::string> options;
+  for (const std::string& option : line.options)
+    if (option.starts_with("-fopenmp")) options.push_back(option);
+  return options;
+}
+
 std::vector<std::string> caveats_of(const EvalReport& report) {
   std::vector<std::string> caveats;
   if (!report.general) caveats.push_back("fixed shape: verified, and to be called, with these sizes alone");

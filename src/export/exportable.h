@@ -33,6 +33,9 @@ struct Exportable {
 // 0: the only one. What cannot be exported is an Error that says why.
 Result<Exportable> find_exportable(const std::string& id, int shape_case);
 
+// What code beside the kernel needs of its flags: the OpenMP that it is linked with.
+std::vector<std::string> runtime_options(const JudgedLine& line);
+
 // What a user of the kernel must know beyond "verified", one sentence each.
 std::vector<std::string> caveats_of(const EvalReport& report);
 

@@ -25,13 +25,13 @@ Json tensor_json(const BoundArgument& argument) {
           {"shape", argument.shape}};
 }
 
-Json reproduce(const Exportable& exported) {
+Json reproduce(const Exportable& exported, const std::string& folder) {
   const EvalReport& report = exported.report;
   std::string task = report.task_path.empty() ? report.task : report.task_path;
   std::string judge = fmt::format(
       "kforge eval {} --kernel {} --on {} --precision {} --shapes {}", shell_quoted(task),
-      exported.program.files.size() == 1 ? shell_quoted("src/kernel/" + exported.program.files[0].name)
-                                         : "src/kernel",
+      exported.program.files.size() == 1 ? shell_quoted(folder + "/" + exported.program.files[0].name)
+                                         : shell_quoted(folder),
       shell_quoted(report.platform), report.precision, report.shape_set);
   for (const std::string& dims : report.set) judge += " --set " + shell_quoted(dims);
   return {{"same_store", fmt::format("kforge recheck {}", report.result_id)}, {"anywhere", judge}};
@@ -48,7 +48,8 @@ std::string verdict_sentence(const EvalReport& report) {
   return text + ".";
 }
 
-std::string provenance_json(const Exportable& exported, const std::string& as, const std::string& name) {
+std::string provenance_json(const Exportable& exported, const std::string& as, const std::string& name,
+                            const std::string& kernel_folder) {
   const EvalReport& report = exported.report;
   Json files = Json::object(), tensors = Json::array(), gates = Json::array();
   for (const SourceFile& file : exported.program.files) files[file.name] = sha256_hex(file.content);
@@ -89,11 +90,12 @@ std::string provenance_json(const Exportable& exported, const std::string& as, c
       {"flags", report.flags},
       {"gates", gates},
       {"sandbox", report.sandbox},
-      {"reproduce", reproduce(exported)}};
+      {"reproduce", reproduce(exported, kernel_folder)}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string export_readme(const Exportable& exported, const std::string& name, const std::string& usage) {
+std::string export_readme(const Exportable& exported, const std::string& name, const std::string& usage,
+                          const std::string& kernel_folder) {
   const EvalReport& report = exported.report;
   std::string text = fmt::format(
       "# {}\n\n{}\n\n{} Sizes: {}.\n", name, exported.setup->task.description, verdict_sentence(report),
@@ -109,8 +111,8 @@ std::string export_readme(const Exportable& exported, const std::string& name, c
       "hashes of task, kernel and platform, the compiler's line, every gate, and the commands that judge it "
       "again:\n\n"
       "    {}\n    {}\n",
-      report.result_id, report.task, reproduce(exported)["same_store"].get<std::string>(),
-      reproduce(exported)["anywhere"].get<std::string>());
+      report.result_id, report.task, reproduce(exported, kernel_folder)["same_store"].get<std::string>(),
+      reproduce(exported, kernel_folder)["anywhere"].get<std::string>());
   return text;
 }
 

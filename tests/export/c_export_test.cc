@@ -76,6 +76,7 @@ TEST_F(CExport, TwoPackagesBuildTestThemselvesAndLiveInOneProgram) {
 }
 
 TEST_F(CExport, WhatMayNotLeaveIsRefusedWithItsReason) {
+  home_ = folder_.path() / "home";  // its records are false
   fs::path task = scratch_task();
   std::string id = judged(task, kPrepared, {"--shapes", "small"});
   // Its own record, changed in one point.
@@ -104,7 +105,7 @@ TEST_F(CExport, WhatMayNotLeaveIsRefusedWithItsReason) {
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_THAT(other.err, HasSubstr("has files that no export made"));
   EXPECT_THAT(exported(id, {"--name", "a-b"}).err, HasSubstr("--name a_b"));
-  EXPECT_THAT(exported(id, {"--as", "fortran"}).err, HasSubstr("is none of c, cpp"));
+  EXPECT_THAT(exported(id, {"--as", "fortran"}).err, HasSubstr("is none of c, cpp, pytorch, wheel"));
   EXPECT_THAT(exported(id, {"--case", "2"}).err, HasSubstr("--case 1: B=2 D=8"));
 
   std::ofstream(task / "task.toml", std::ios::app) << "# changed\n";

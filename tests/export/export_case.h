@@ -67,7 +67,7 @@ extern "C" void release(void* state) { std::free(state); }
 
   TempDir folder_ = *TempDir::create(0755);
   fs::path here_ = folder_.path() / "it's here";  // many people's paths have such characters
-  fs::path home_ = folder_.path() / "home";
+  fs::path home_ = shared_home();
 };
 
 }  // namespace kforge
