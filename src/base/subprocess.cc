@@ -169,8 +169,11 @@ Result<Finished> run_command(const Command& command) {
   Stream err{std::move(err_pipe.reader), &finished.err, command.output_limit};
   // By number: this glibc declares pidfd_open without C linkage.
   Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (pidfd.valid())
+  if (pidfd.valid()) {
+    // Not beyond this block: afterwards the number may belong to somebody else.
+    std::stop_callback asked(command.stop, [pid] { ::kill(pid, SIGINT); });
     drain_until_end(pidfd.get(), out, err, Clock::now() + command.timeout, finished.timed_out);
+  }
   bool watched = pidfd.valid();
   // The leader is not reaped yet, so its group number cannot belong to anybody else.
   if (finished.timed_out || !watched) ::kill(-pid, SIGKILL);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Command {
   std::chrono::milliseconds timeout{60'000};
   std::size_t output_limit = 1 << 20;  // bytes kept of each stream; the rest is read and dropped
   bool dies_with_us = false;           // killed also when this process is, however that happens
+  std::stop_token stop;  // asks it to end (SIGINT), as Ctrl-C would; it is waited for all the same
 };
 
 struct Finished {

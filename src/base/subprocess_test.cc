@@ -114,6 +114,23 @@ TEST(Subprocess, AChildThatDiesWithUsIsGoneWhenWeAreKilled) {
   EXPECT_TRUE(gone());
 }
 
+TEST(Subprocess, OneThatIsAskedToStopEndsInItsOwnWay) {
+  std::stop_source source;
+  Command command = shell("trap 'kill $!; echo asked; exit 3' INT; echo > \"$READY\"; sleep 60 & wait");
+  const std::string ready = "/tmp/kforge-subprocess-" + std::to_string(::getpid());
+  command.env = std::map<std::string, std::string>{{"READY", ready}, {"PATH", "/usr/bin:/bin"}};
+  command.stop = source.get_token();
+  std::jthread asker([&] {
+    while (::access(ready.c_str(), F_OK) != 0) std::this_thread::sleep_for(milliseconds(5));
+    source.request_stop();
+  });
+  auto finished = run_command(command);
+  ::unlink(ready.c_str());
+  ASSERT_TRUE(finished);
+  EXPECT_EQ(finished->out, "asked\n");
+  EXPECT_EQ(finished->exit_code, 3);
+}
+
 TEST(Subprocess, AMissingProgramIsAnErrorWithARemedy) {
   auto finished = run_command({.argv = {"kforge-no-such-program"}});
   ASSERT_FALSE(finished);

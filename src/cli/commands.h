@@ -47,6 +47,7 @@ void declare_recheck(CLI::App& command, int& exit_code);
 void declare_results(CLI::App& command, int& exit_code);
 void declare_runs(CLI::App& command, int& exit_code);
 void declare_show(CLI::App& command, int& exit_code);
+void declare_suite(CLI::App& command, int& exit_code);
 void declare_tasks(CLI::App& command, int& exit_code);
 void declare_version(CLI::App& command, int& exit_code);
 

@@ -1,5 +1,5 @@
 // kforge compare: two stored programs, their verdicts, their times in one run, the difference of their
-// sources.
+// sources; or two suites on the tasks that both have finished.
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +10,7 @@
 #include "judge/compare_results.h"
 #include "report/progress.h"
 #include "report/speedup_text.h"
+#include "suite/side_by_side.h"
 
 namespace kforge {
 namespace {
@@ -105,7 +106,26 @@ std::string to_terminal(const ProgramComparison& c, bool with_diff) {
   return with_diff ? text + "\n" + painted_diff(c.diff, paint) : text;
 }
 
+// Nothing: neither is a suite.
+std::optional<Result<SideBySide>> suites_of(const CompareRequest& request) {
+  auto suite = [](const std::string& which) {
+    return which == "last" ? Result<SuiteFolder>(fail("a result")) : SuiteFolder::find(which);
+  };
+  auto a = suite(request.a), b = suite(request.b);
+  if (!a && !b) return std::nullopt;
+  if (!a || !b)
+    return fail_with_remedy(
+        "name two suites, or two results or runs",
+        fmt::format("{} is a suite, and {} is none", a ? request.a : request.b, a ? request.b : request.a));
+  return compare_suites(suite_report_of(*a), suite_report_of(*b));
+}
+
 int run(CompareArguments& arguments) {
+  if (auto suites = suites_of(arguments.request)) {
+    if (!*suites) return report_error(suites->error(), arguments.json);
+    fmt::print("{}", arguments.json ? to_json(**suites) + "\n" : to_terminal(**suites, terminal_style()));
+    return kExitPassed;
+  }
   arguments.request.timed = !arguments.no_time;
   clean_up_on_interrupt();
   auto progress = make_progress(arguments.json);
@@ -123,7 +143,7 @@ int run(CompareArguments& arguments) {
 
 void declare_compare(CLI::App& command, int& exit_code) {
   auto arguments = std::make_shared<CompareArguments>();
-  command.add_option("A", arguments->request.a, "result or run: id, or a prefix that fits only one")
+  command.add_option("A", arguments->request.a, "result, run or suite: id, or a prefix that fits only one")
       ->required();
   command.add_option("B", arguments->request.b, "the other one")->required();
   add_number(command, "--seconds", arguments->request.seconds, 0.0, 3600.0, "time for the timing rounds");
@@ -133,7 +153,8 @@ void declare_compare(CLI::App& command, int& exit_code) {
   command.footer(
       "Both programs are run in turns, so that a busy moment meets both; A goes through the gates again "
       "first.\n"
-      "Times need the same task, platform and shapes. Such as:  kforge compare 2mg 2mh --no-time");
+      "Times need the same task, platform and shapes. Such as:  kforge compare 2mg 2mh --no-time\n"
+      "Two suites are put side by side on the tasks that both have finished.");
   command.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

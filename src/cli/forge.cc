@@ -114,6 +114,7 @@ void declare_forge(CLI::App& command, int& exit_code) {
   add_value(command, "--record", options.record, "FILE", "write every model call to this cassette");
   add_value(command, "--config", options.config, "FILE", "configuration of the models");
   add_value(command, "--resume", arguments->resume, "RUN", "go on with a run that was killed or stopped");
+  add_number(command, "--seed", options.seed, 0, 1'000'000'000, "of the search's draws; 0: drawn");
   add_judge_options(command, session, arguments->judge);
   add_number(command, "--rounds", options.timing_rounds, 0, 100'000,
              "timing rounds of a judging; 0: as needed");

@@ -1,4 +1,4 @@
-// kforge runs: the store's newest runs, one line each.
+// kforge runs: the suites and the newest runs, one line each. A suite is one line, however many runs it made.
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "report/eval_terminal.h"
 #include "store/runs.h"
+#include "suite/suite_report.h"
 
 namespace kforge {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct RunsArguments {
-  std::string task;
+  std::string task, suite;
   std::size_t limit = 20;
   bool json = false;
 };
@@ -24,8 +25,72 @@ RunActivity doing(RunRecords& records, const StoredRun& run) {
   return activity_of(run, records.held(run.id), asked && asked->has_value());
 }
 
-Json row_json(const StoredRun& run, RunActivity activity) {
+// The suite that a run belongs to, by where it writes; null: none.
+const SuiteFolder* suite_of(const StoredRun& run, const std::vector<SuiteFolder>& suites) {
+  auto out = run.options.find("out");
+  const auto* folder = out == run.options.end() ? nullptr : std::get_if<std::string>(&out->second);
+  if (!folder) return nullptr;
+  auto found = std::ranges::find_if(suites, [&](const SuiteFolder& suite) {
+    return folder->starts_with((suite.path() / "runs").string() + "/");
+  });
+  return found == suites.end() ? nullptr : &*found;
+}
+
+// Those of one suite, of one task, or of no suite at all.
+Result<std::vector<StoredRun>> wanted_runs(RunRecords& records, const RunsArguments& arguments,
+                                           const std::vector<SuiteFolder>& suites) {
+  constexpr std::size_t kMost = 100'000;
+  std::string suite;
+  if (!arguments.suite.empty()) {
+    KF_TRY(SuiteFolder asked, SuiteFolder::find(arguments.suite));
+    suite = asked.plan().id;
+  }
+  const bool all = suites.empty() || (suite.empty() && !arguments.task.empty());
+  KF_TRY(auto runs, records.latest(arguments.task, all ? arguments.limit : kMost));
+  if (all) return runs;
+  std::erase_if(runs, [&](const StoredRun& run) {
+    const SuiteFolder* own = suite_of(run, suites);
+    return (own ? own->plan().id : "") != suite;
+  });
+  if (runs.size() > arguments.limit) runs.resize(arguments.limit);
+  return runs;
+}
+
+std::string state_of(const SuiteFolder& suite, const SuiteReport& report) {
+  return suite.held() ? "running" : report.complete() ? "finished" : "stopped";
+}
+
+Json suite_json(const SuiteFolder& suite) {
+  const SuiteReport report = suite_report_of(suite);
+  return {{"id", suite.plan().id},
+          {"created_at", suite.plan().created_at},
+          {"name", suite.plan().name},
+          {"platforms", suite.plan().platforms},
+          {"state", state_of(suite, report)},
+          {"finished", report.finished},
+          {"of", suite.plan().items()},
+          {"folder", suite.path().string()}};
+}
+
+void print_suites(const std::vector<SuiteFolder>& suites, std::size_t limit) {
+  if (suites.empty()) return;
+  std::vector<std::vector<std::string>> lines{{"suite", "tasks", "state", "done", "verified", "when"}};
+  for (const SuiteFolder& suite : suites) {
+    if (lines.size() > limit) break;
+    const SuiteReport report = suite_report_of(suite);
+    int verified = 0;
+    for (const SuitePart& part : report.parts)
+      for (const SuiteRecord& record : part.records) verified += record.verified();
+    lines.push_back({suite.plan().id, printable(suite.plan().name), state_of(suite, report),
+                     fmt::format("{} of {}", report.finished, suite.plan().items()), std::to_string(verified),
+                     minute_of(suite.plan().created_at)});
+  }
+  fmt::print("{}\n", fitted_table(lines, "", terminal_style().table_width, 2));
+}
+
+Json row_json(const StoredRun& run, RunActivity activity, const SuiteFolder* suite) {
   return {{"id", run.id},
+          {"suite", suite ? Json(suite->plan().id) : Json(nullptr)},
           {"created_at", run.created_at},
           {"task", run.task},
           {"shape_set", run.shape_set},
@@ -65,15 +130,20 @@ std::string short_name(const std::string& generator) {
 int run(const RunsArguments& arguments) {
   auto records = RunRecords::open();
   if (!records) return report_error(records.error(), arguments.json);
-  auto runs = (*records)->latest(arguments.task, arguments.limit);
+  auto suites = SuiteFolder::all();
+  if (!suites) return report_error(suites.error(), arguments.json);
+  auto runs = wanted_runs(**records, arguments, *suites);
   if (!runs) return report_error(runs.error(), arguments.json);
   if (arguments.json) {
-    Json list = Json::array();
-    for (const StoredRun& stored : *runs) list.push_back(row_json(stored, doing(**records, stored)));
-    fmt::print("{}\n", Json{{"schema", "kforge.runs/1"}, {"runs", list}}.dump(
+    Json list = Json::array(), of_suites = Json::array();
+    for (const StoredRun& stored : *runs)
+      list.push_back(row_json(stored, doing(**records, stored), suite_of(stored, *suites)));
+    for (const SuiteFolder& suite : *suites) of_suites.push_back(suite_json(suite));
+    fmt::print("{}\n", Json{{"schema", "kforge.runs/1"}, {"suites", of_suites}, {"runs", list}}.dump(
                            2, ' ', false, Json::error_handler_t::replace));
     return kExitPassed;
   }
+  if (arguments.task.empty() && arguments.suite.empty()) print_suites(*suites, arguments.limit);
   if (runs->empty()) {
     fmt::print("no runs{}\n", arguments.task.empty() ? " yet; `kforge forge` makes one" : " of this task");
     return kExitPassed;
@@ -91,6 +161,7 @@ int run(const RunsArguments& arguments) {
 void declare_runs(CLI::App& command, int& exit_code) {
   auto arguments = std::make_shared<RunsArguments>();
   add_value(command, "--task", arguments->task, "NAME", "only of this task");
+  add_value(command, "--suite", arguments->suite, "ID", "the runs of a suite, which the list leaves out");
   add_number(command, "-n,--limit", arguments->limit, std::size_t{1}, std::size_t{1'000'000},
              "at most this many");
   command.add_flag("--json", arguments->json, "as JSON");

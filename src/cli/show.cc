@@ -1,4 +1,4 @@
-// kforge show: a stored report again, of a result or a run, or the program it is about.
+// kforge show: a stored report again, of a result, a run or a suite, or the program it is about.
 #include <CLI/CLI.hpp>
 
 #include "base/readable.h"
@@ -9,6 +9,7 @@
 #include "report/eval_terminal.h"
 #include "store/eval_report.h"
 #include "store/store.h"
+#include "suite/suite_report.h"
 
 namespace kforge {
 namespace {
@@ -48,12 +49,23 @@ Result<void> show_run(const ShowArguments& arguments, RunRecords& records, Store
   return {};
 }
 
+Result<void> show_suite(const ShowArguments& arguments, const SuiteFolder& suite) {
+  if (arguments.source || !arguments.out.empty())
+    return fail_with_remedy(fmt::format("its programs lie in {}", (suite.path() / "runs").string()),
+                            fmt::format("{} is a suite: it has no program of its own", suite.plan().id));
+  const SuiteReport report = suite_report_of(suite);
+  fmt::print("{}", arguments.json ? to_json(report) + "\n" : to_terminal(report, terminal_style()));
+  return {};
+}
+
 Result<void> show(const ShowArguments& arguments) {
   KF_TRY(Store store, Store::open());
   KF_TRY(auto records, RunRecords::open());
   // "last" is a result, as it always was; `kforge runs` names the runs. Ids of both kinds never collide.
-  if (arguments.result != "last")
+  if (arguments.result != "last") {
     if (auto run = records->run(arguments.result)) return show_run(arguments, *records, store, *run);
+    if (auto suite = SuiteFolder::find(arguments.result)) return show_suite(arguments, *suite);
+  }
   KF_TRY(StoredResult record, store.result(arguments.result));
   if (!arguments.out.empty())
     return fail_with_remedy(fmt::format("`kforge show {} --source > FILE` writes its program", record.id),
@@ -80,7 +92,7 @@ void declare_show(CLI::App& command, int& exit_code) {
   auto arguments = std::make_shared<ShowArguments>();
   command
       .add_option("ID", arguments->result,
-                  "result or run: id, a prefix that fits only one, or \"last\" (result)")
+                  "result, run or suite: id, a prefix that fits only one, or \"last\" (result)")
       ->required();
   command.add_flag("--explain", arguments->explain, "every gate with its evidence; of a run every attempt");
   command.add_flag("--source", arguments->source, "the program instead of the report");

@@ -234,7 +234,7 @@ Result<RunReport> Forge::begin() {
   KF_TRY_VOID(read_reference());
   StoredRun& record = s_.record;
   record.id = new_result_id();
-  record.seed = random_seed();
+  record.seed = s_.options.seed != 0 ? static_cast<std::uint64_t>(s_.options.seed) : random_seed();
   KF_TRY(lock_, s_.records->hold(record.id));
   KF_TRY_VOID(open_agents_and_attempts());
   // A budget that the user did not give.

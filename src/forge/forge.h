@@ -38,6 +38,7 @@ struct ForgeOptions {
   std::string config;               // --config: of the models
   double timing_seconds = 2;        // per attempt; the confirmation takes longer
   int timing_rounds = 0;            // exactly so many; 0: until the interval is narrow
+  int seed = 0;                     // --seed: of the search's draws, not of inputs; 0: drawn
 };
 
 // Opens a model by its spec; tests put their own here.

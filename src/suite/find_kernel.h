@@ -1,0 +1,16 @@
+// The program for a task in a folder of given kernels (`kforge suite --kernels DIR`).
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "suite/suite_tasks.h"
+
+namespace kforge {
+
+// Named by the task: <level>/<task> or <task>, as a folder with kernel.* or a file with any ending;
+// runs/<platform> of another suite is such a folder. Also KernelBench's own names,
+// level_2_problem_12_sample_0_kernel.*, for a task of level2 whose name begins with 12.
+std::optional<std::filesystem::path> find_kernel(const std::filesystem::path& folder, const SuiteTask& task);
+
+}  // namespace kforge
