@@ -18,6 +18,10 @@ def make_program(job):
         from kforge_baseline.ort_program import OrtProgram
 
         return OrtProgram(job)
+    if job["backend"] == "openvino":
+        from kforge_baseline.ov_program import OvProgram
+
+        return OvProgram(job)
     from kforge_baseline.torch_program import TorchProgram
 
     return TorchProgram(job, compiled=job["backend"] == "torch.compile")

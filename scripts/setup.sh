@@ -4,7 +4,7 @@
 #   scripts/setup.sh programs    only what building the programs needs
 #   scripts/setup.sh onnxruntime only the baseline that nearly everybody has: onnxruntime, from PyPI into out/venv
 #   scripts/setup.sh platforms   everything: also profilers, compilers and emulators of other machines, OpenCL and Vulkan
-#                                on the processor, and PyTorch
+#                                on the processor, OpenVINO, and PyTorch; KFORGE_TORCH2=1 also fetches PyTorch 2 (several GB)
 # Works as root, or as an ordinary user through sudo. An extra that cannot be had is named and left out; it
 # disables what it is for, never the build.
 set -euo pipefail
@@ -123,35 +123,70 @@ install_extras() {
   fi
 }
 
-# onnxruntime is not in Debian: it comes from PyPI into out/venv, which also sees Debian's numpy and torch.
-install_venv() {
-  local venv=out/venv
-  if [ -e "$venv/ready" ]; then
-    say "Python baselines are ready in $venv"
-    return
-  fi
-  say "making $venv with onnxruntime (from PyPI)"
+# has PYTHON PACKAGE: whether it is installed there.
+has() {
+  "$1" -c 'import importlib.metadata, sys; importlib.metadata.version(sys.argv[1])' "$2" >/dev/null 2>&1
+}
+
+# make_venv FOLDER [OPTIONS]: a virtual environment, where there is none.
+make_venv() {
+  local folder=$1
+  shift
+  [ -x "$folder/bin/python" ] && return
   mkdir -p out
   # A machine without the module venv gets it; one where that fails hears below what it does without.
   /usr/bin/python3 -c 'import venv, ensurepip' 2>/dev/null || install python3-venv || true
-  if /usr/bin/python3 -m venv --system-site-packages "$venv" &&
-    "$venv/bin/pip" install -q --disable-pip-version-check --timeout 20 --retries 1 'onnxruntime>=1.16,<2' &&
-    "$venv/bin/python" -c 'import onnxruntime'; then
-    touch "$venv/ready"
-    say "Python baselines are ready in $venv"
+  /usr/bin/python3 -m venv "$@" "$folder"
+}
+
+# install_wheel FOLDER PACKAGE IMPORT-CHECK PIP-ARGUMENTS...: from PyPI, and only when it is not there.
+install_wheel() {
+  local folder=$1 package=$2 check=$3
+  shift 3
+  if has "$folder/bin/python" "$package"; then
+    say "$package is here, in $folder"
+  elif say "fetching $package from PyPI into $folder" &&
+    "$folder/bin/pip" install -q --disable-pip-version-check --timeout 20 --retries 1 "$@" &&
+    "$folder/bin/python" -c "$check"; then
+    say "$package is here, in $folder"
   else
-    say "without onnxruntime: no onnxruntime baseline (PyPI could not be reached, or has none for this Python)"
+    say "without $package: no $package baseline (PyPI could not be reached, or has none for this Python)"
+    return 1
   fi
+}
+
+# onnxruntime and OpenVINO are not in Debian: they come from PyPI into out/venv, which also sees Debian's numpy and torch.
+install_baselines() {
+  local package
+  if ! make_venv out/venv --system-site-packages; then
+    say "without a virtual environment: none of these baselines: $*"
+    return
+  fi
+  for package in "$@"; do
+    case "$package" in
+      onnxruntime) install_wheel out/venv onnxruntime 'import onnxruntime' 'onnxruntime>=1.16,<2' || true ;;
+      openvino) install_wheel out/venv openvino 'import openvino' openvino || true ;;
+    esac
+  done
+}
+
+# Several GB, so only where it is asked for. The packages for processors alone are much smaller where they can be reached.
+install_torch2() {
+  local index=https://download.pytorch.org/whl/cpu
+  make_venv out/torch2 || return 0
+  install_wheel out/torch2 torch 'import torch, numpy' --index-url "$index" 'torch>=2' numpy ||
+    install_wheel out/torch2 torch 'import torch, numpy' 'torch>=2' numpy || true
 }
 
 case "${1:-}" in
   "") install_needed "${core[@]}" ;;
   programs) install_needed "${programs[@]}" ;;
-  onnxruntime) install_venv ;;
+  onnxruntime) install_baselines onnxruntime ;;
   platforms)
     install_needed "${core[@]}"
     install_extras
-    install_venv
+    install_baselines onnxruntime openvino
+    if [ "${KFORGE_TORCH2:-0}" = 1 ]; then install_torch2; fi
     ;;
   *)
     echo "usage: scripts/setup.sh [programs|onnxruntime|platforms]" >&2

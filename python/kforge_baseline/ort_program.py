@@ -44,7 +44,7 @@ class OrtProgram:
             options.add_external_initializers(names, values)
         self.values = values  # stay alive as long as the session
         self.bindings = {}
-        self.session = onnxruntime.InferenceSession(self.job["model"], options, providers=["CPUExecutionProvider"])
+        self.session = onnxruntime.InferenceSession(self.job["graph"], options, providers=["CPUExecutionProvider"])
 
     def call(self, slot):
         binding = self.bindings.get(slot)

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-const std::vector<std::string> kNames = {"onednn", "onnxruntime", "torch", "torch.compile"};
+const std::vector<std::string> kNames = {"onednn", "onnxruntime", "openvino", "torch", "torch.compile"};
 
 std::string dims_text(const BoundTask& task) {
   std::string text;
@@ -104,39 +104,60 @@ struct PythonBaseline {
 };
 constexpr PythonBaseline kPython[] = {
     {"onnxruntime", "onnxruntime", "pip install onnxruntime numpy, or scripts/setup.sh platforms"},
+    {"openvino", "openvino", "pip install openvino numpy, or scripts/setup.sh platforms"},
     {"torch", "torch", "apt-get install python3-torch, or pip install torch"},
     {"torch.compile", "torch", "pip install torch (2.0 or newer)"},
 };
 
 bool has_compile(const std::string& version) { return std::atoi(version.c_str()) >= 2; }
 
-// The first Python that has the package and numpy; else why none has.
+// The Python that runs a baseline; else why none does.
 struct Choice {
   const PythonFacts* facts = nullptr;
   std::string reason;
 };
 
-Choice choose_python(const std::vector<PythonFacts>& asked, const PythonBaseline& baseline) {
+std::string why_not(const PythonFacts& facts, const PythonBaseline& baseline) {
+  auto version = facts.versions.find(baseline.package);
+  if (!facts.failure.empty()) return facts.failure;
+  if (version == facts.versions.end()) return fmt::format("{} is not installed", baseline.package);
+  if (!facts.versions.contains("numpy")) return "numpy is not installed";
+  if (std::string_view(baseline.name) == "torch.compile" && !has_compile(version->second))
+    return fmt::format("torch {} has no compile", version->second);
+  return "";
+}
+
+// The one the user named where it has the package, else the newest there is: a rival of years ago proves
+// little.
+Choice choose_python(const std::vector<PythonFacts>& asked, const PythonBaseline& baseline,
+                     const fs::path& named) {
   Choice choice;
   for (const PythonFacts& facts : asked) {
-    std::string why;
-    auto version = facts.versions.find(baseline.package);
-    if (!facts.failure.empty())
-      why = facts.failure;
-    else if (version == facts.versions.end())
-      why = fmt::format("{} is not installed", baseline.package);
-    else if (!facts.versions.contains("numpy"))
-      why = "numpy is not installed";
-    else if (std::string_view(baseline.name) == "torch.compile" && !has_compile(version->second))
-      why = fmt::format("torch {} has no compile", version->second);
-    if (why.empty()) return {&facts, ""};
-    choice.reason += fmt::format("{}{}: {}", choice.reason.empty() ? "" : "; ", facts.python.string(), why);
+    if (std::string why = why_not(facts, baseline); !why.empty()) {
+      choice.reason += fmt::format("{}{}: {}", choice.reason.empty() ? "" : "; ", facts.python.string(), why);
+      continue;
+    }
+    if (facts.python == named) return {&facts, ""};
+    if (!choice.facts ||
+        is_newer(facts.versions.at(baseline.package), choice.facts->versions.at(baseline.package)))
+      choice.facts = &facts;
   }
   if (asked.empty()) choice.reason = "there is no Python";
   return choice;
 }
 
-Result<fs::path> write_job(const BoundTask& task, const std::string& backend, const fs::path& work) {
+// The arithmetic OpenVINO is asked for: float32 unless the policy allows less.
+std::string openvino_precision(const std::string& policy) { return policy == "bf16" ? "bf16" : "f32"; }
+
+// The file with the graph that a backend reads.
+Result<void> write_graph(const BoundTask& task, const std::string& backend, const fs::path& path) {
+  if (backend == "onnxruntime") return write_onnx_file(task, path);
+  if (backend == "openvino") return write_onnx_file_with_inputs(task, path);
+  return write_file_atomic(path, to_json(join_operators(task.graph)));
+}
+
+Result<fs::path> write_job(const BoundTask& task, const std::string& backend, const std::string& precision,
+                           const fs::path& work) {
   json arguments = json::array();
   for (const BoundArgument& argument : task.arguments)
     arguments.push_back({{"name", argument.name},
@@ -144,10 +165,13 @@ Result<fs::path> write_job(const BoundTask& task, const std::string& backend, co
                          {"dtype", name_of(argument.dtype)},
                          {"shape", argument.shape},
                          {"output", argument.output}});
+  fs::path graph =
+      work / fmt::format("baseline_{}_graph{}", backend, backend.starts_with("torch") ? ".json" : ".onnx");
+  KF_TRY_VOID(write_graph(task, backend, graph));
   json job = {{"backend", backend},
               {"arguments", arguments},
-              {"model", (work / "baseline.onnx").string()},
-              {"graph", (work / "baseline_graph.json").string()}};
+              {"graph", graph.string()},
+              {"precision", openvino_precision(precision)}};
   fs::path path = work / ("baseline_" + backend + ".json");
   KF_TRY_VOID(write_file_atomic(path, job.dump(1)));
   return path;
@@ -160,19 +184,19 @@ Result<void> add_python(const BoundTask& task, const Machine& machine, const Bas
                         Baselines& out) {
   KF_TRY(fs::path root, data_root());
   fs::path child = root / "python" / "kforge_child.py";
-  KF_TRY(fs::path job, write_job(task, baseline.name, work));
-  if (std::string_view(baseline.name) == "onnxruntime") {
-    if (auto written = write_onnx_file(task, work / "baseline.onnx"); !written) {
-      out.absent.push_back({baseline.name, written.error().message, ""});
-      return {};
-    }
-  } else {
-    KF_TRY_VOID(write_file_atomic(work / "baseline_graph.json", to_json(join_operators(task.graph))));
+  auto job = write_job(task, baseline.name, options.precision, work);
+  if (!job) {
+    out.absent.push_back({baseline.name, job.error().message, ""});
+    return {};
   }
-  ProgramSpec spec = make_spec(baseline.name, {facts.python.string(), "-B", child.string(), job.string()},
+  ProgramSpec spec = make_spec(baseline.name, {facts.python.string(), "-B", child.string(), job->string()},
                                work, machine, options.threads);
-  std::string tuned = tune_environment(machine, spec);
+  // OpenVINO plans its memory when it compiles, and its library dies beside another allocator.
+  bool plans_memory = std::string_view(baseline.name) == "openvino";
+  std::string tuned = plans_memory ? "" : tune_environment(machine, spec);
   std::string what = fmt::format("{} {}{}", baseline.package, facts.versions.at(baseline.package), tuned);
+  if (std::string_view(baseline.name) == "openvino")
+    what += fmt::format(", latency hint, {}", openvino_precision(options.precision));
   if (std::string_view(baseline.name) == "torch") what = "eager " + what;
   if (std::string_view(baseline.name) == "torch.compile") {
     what = "inductor of " + what;
@@ -191,7 +215,7 @@ Result<Baselines> find_baselines(const BoundTask& task, const Machine& machine,
   for (const std::string& name : options.names)
     if (std::ranges::find(kNames, name) == kNames.end())
       return fail_with_remedy(
-          "known ones: onednn, onnxruntime, torch, torch.compile; your own kernel: NAME=FILE",
+          "known ones: onednn, onnxruntime, openvino, torch, torch.compile; your own kernel: NAME=FILE",
           fmt::format("there is no baseline '{}'{}", name, did_you_mean(name, kNames)));
   auto wanted = [&](std::string_view name) {
     return options.names.empty() || std::ranges::find(options.names, name) != options.names.end();
@@ -205,7 +229,7 @@ Result<Baselines> find_baselines(const BoundTask& task, const Machine& machine,
     asked.push_back(probe_python(python, home / "cache"));
   for (const PythonBaseline& baseline : kPython) {
     if (!wanted(baseline.name)) continue;
-    Choice choice = choose_python(asked, baseline);
+    Choice choice = choose_python(asked, baseline, options.python);
     if (!choice.facts) {
       out.absent.push_back({baseline.name, choice.reason, baseline.remedy});
       continue;

@@ -13,13 +13,14 @@
 namespace kforge {
 
 struct BaselineOptions {
-  std::vector<std::string> names;  // empty: all of onednn, onnxruntime, torch, torch.compile that are present
-  std::filesystem::path python;    // --python; empty: /usr/bin/python3, then python3 in PATH
+  std::vector<std::string> names;  // empty: all that are present
+  std::filesystem::path python;    // --python; asked before the others
   int threads = 0;                 // 0: all allowed
+  std::string precision = "fp32";  // policy; libraries that can be asked for bf16 are, where it allows that
 };
 
 struct Baseline {
-  std::string name;  // "onednn", "onnxruntime", "torch", "torch.compile"
+  std::string name;  // "onednn", "onnxruntime", "openvino", "torch", "torch.compile"
   std::string what;  // "oneDNN 2.6.3, operator by operator, 2 threads"
   ProgramSpec spec;
 };

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "graph/join.h"
 
 namespace kforge {
 namespace {
@@ -45,7 +46,61 @@ void separate_statistics(onnx::GraphProto& graph) {
   }
 }
 
+// KForge's own operators by name, as the program that reads the file knows them, in place of functions, which
+// OpenVINO does not read.
+void name_operators(const Graph& graph, onnx::ModelProto& model) {
+  model.clear_functions();
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (node.domain != "kforge") continue;
+    onnx::NodeProto& proto = *model.mutable_graph()->mutable_node(static_cast<int>(i));
+    proto.set_op_type(node.op);
+    for (const auto& [name, value] : node.attributes) {
+      onnx::AttributeProto& attribute = *proto.add_attribute();
+      attribute.set_name(name);
+      if (auto* number = std::get_if<std::int64_t>(&value))
+        attribute.set_type(onnx::AttributeProto::INT), attribute.set_i(*number);
+      else if (auto* real = std::get_if<float>(&value))
+        attribute.set_type(onnx::AttributeProto::FLOAT), attribute.set_f(*real);
+      else if (auto* text = std::get_if<std::string>(&value))
+        attribute.set_type(onnx::AttributeProto::STRING), attribute.set_s(*text);
+    }
+  }
+}
+
+onnx::ValueInfoProto input_for(const onnx::TensorProto& tensor) {
+  onnx::ValueInfoProto input;
+  input.set_name(tensor.name());
+  auto* type = input.mutable_type()->mutable_tensor_type();
+  type->set_elem_type(tensor.data_type());
+  type->mutable_shape();
+  for (std::int64_t d : tensor.dims()) type->mutable_shape()->add_dim()->set_dim_value(d);
+  return input;
+}
+
 }  // namespace
+
+Result<void> write_onnx_file_with_inputs(const BoundTask& task, const fs::path& path) {
+  Graph joined = join_operators(task.graph);
+  std::set<std::string> params;
+  for (Initializer& one : joined.initializers)
+    if (!one.folded) params.insert(one.name), one.tensor.data.clear();
+  KF_TRY(std::string bytes, to_onnx_model(joined));
+  onnx::ModelProto model;
+  if (!model.ParseFromString(bytes)) return fail("the model cannot be read back");
+  name_operators(joined, model);
+  onnx::GraphProto& graph = *model.mutable_graph();
+  google::protobuf::RepeatedPtrField<onnx::TensorProto> constants;
+  constants.Swap(graph.mutable_initializer());
+  for (onnx::TensorProto& one : constants) {
+    if (params.contains(one.name()))
+      *graph.add_input() = input_for(one);
+    else
+      *graph.add_initializer() = std::move(one);
+  }
+  if (!model.SerializeToString(&bytes)) return fail("the model is too large for a protobuf file");
+  return write_file_atomic(path, bytes);
+}
 
 Result<void> write_onnx_file(const BoundTask& task, const fs::path& path) {
   KF_TRY(std::string bytes, to_onnx_model(task.graph));

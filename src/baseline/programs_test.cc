@@ -168,7 +168,8 @@ TEST_P(BaselinePrograms, ServesATaskWithEveryRole) {
 }
 
 // torch.compile takes half a minute to compile; it is tried when a Python for the tests is named.
-INSTANTIATE_TEST_SUITE_P(Baselines, BaselinePrograms, ::testing::Values("onednn", "onnxruntime", "torch"),
+INSTANTIATE_TEST_SUITE_P(Baselines, BaselinePrograms,
+                         ::testing::Values("onednn", "onnxruntime", "openvino", "torch"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST_F(BaselinePrograms, AnOperatorWithoutImplementationIsAReason) {
@@ -205,11 +206,46 @@ TEST_F(BaselinePrograms, AbsentOnesSayWhatToInstall) {
   ASSERT_TRUE(found) << found.error().text();
   ASSERT_EQ(found->present.size(), 1u);
   EXPECT_EQ(found->present[0].name, "onednn");
-  ASSERT_EQ(found->absent.size(), 3u);
+  ASSERT_EQ(found->absent.size(), 4u);
   for (const AbsentBaseline& absent : found->absent) {
     EXPECT_NE(absent.reason, "");
     EXPECT_NE(absent.remedy.find("install"), std::string::npos) << absent.remedy;
   }
+}
+
+// A Python that only says what it has, like the probe's answer.
+fs::path pretended_python(const fs::path& folder, const std::string& torch) {
+  fs::path path = folder / "python";
+  EXPECT_TRUE(write_file_atomic(
+      path,
+      fmt::format(
+          "#!/bin/sh\necho '{{\"versions\": {{\"numpy\": \"2.0\", \"torch\": \"{}\"}}, \"folders\": []}}'\n",
+          torch),
+      0755));
+  return path;
+}
+
+TEST_F(BaselinePrograms, TheNewestTorchIsTakenUnlessOneIsNamed) {
+  Task task = write_task(folder_.path() / "mixed", kToml, kGraph);
+  auto bound = bind_task(task, "small");
+  ASSERT_TRUE(bound);
+  auto old_folder = TempDir::create(), new_folder = TempDir::create();
+  fs::path old_python = pretended_python(old_folder->path(), "1.2.0"),
+           new_python = pretended_python(new_folder->path(), "99.1.0");
+  ::setenv("KFORGE_PYTHON", fmt::format("{}:{}", old_python.string(), new_python.string()).c_str(), 1);
+  BaselineOptions options;
+  options.names = {"torch", "torch.compile"};
+  auto newest = find_baselines(*bound, machine_, options, folder_.path());
+  options.python = old_python;
+  auto named = find_baselines(*bound, machine_, options, folder_.path());
+  ::unsetenv("KFORGE_PYTHON");
+  ASSERT_TRUE(newest && named);
+  ASSERT_EQ(newest->present.size(), 2u);
+  EXPECT_EQ(newest->present[0].spec.argv[0], new_python);
+  EXPECT_EQ(newest->present[1].spec.argv[0], new_python);
+  ASSERT_EQ(named->present.size(), 2u);
+  EXPECT_EQ(named->present[0].spec.argv[0], old_python);
+  EXPECT_EQ(named->present[1].spec.argv[0], new_python) << "1.2 has no compile";
 }
 
 TEST(OperatorTimes, OneRowPerOperatorInGraphOrderAndOnlyOnce) {

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -19,7 +20,7 @@ using nlohmann::json;
 constexpr const char* kScript = R"(
 import importlib.metadata, importlib.util, json, site, sys
 versions = {}
-for name in ("numpy", "onnxruntime", "torch"):
+for name in ("numpy", "onnxruntime", "openvino", "torch"):
     if importlib.util.find_spec(name) is None:
         continue
     try:
@@ -66,7 +67,7 @@ void write_cached(const PythonFacts& facts, const json& folders, const fs::path&
 }  // namespace
 
 PythonFacts probe_python(const fs::path& python, const fs::path& cache_folder) {
-  fs::path file = cache_folder / ("python-" + sha256_hex(python.string()).substr(0, 16) + ".json");
+  fs::path file = cache_folder / ("python-" + sha256_hex(python.string() + kScript).substr(0, 16) + ".json");
   if (auto cached = read_cached(python, file)) return *cached;
   PythonFacts facts{python, {}, {}};
   Command command;
@@ -96,7 +97,6 @@ PythonFacts probe_python(const fs::path& python, const fs::path& cache_folder) {
 }
 
 std::vector<fs::path> python_candidates(const fs::path& named) {
-  if (!named.empty()) return {named};
   std::vector<fs::path> found;
   std::error_code error;
   auto add = [&](const fs::path& path) {
@@ -104,16 +104,45 @@ std::vector<fs::path> python_candidates(const fs::path& named) {
         std::ranges::find(found, path) == found.end())
       found.push_back(path);
   };
-  if (auto root = data_root()) add(*root / "out" / "venv" / "bin" / "python");
-  add("/usr/bin/python3");
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path ? path : "";
-  while (!rest.empty()) {
-    std::string_view folder = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    if (folder.starts_with("/")) add(fs::path(folder) / "python3");
+  auto add_each = [&](const char* variable, const char* below) {
+    const char* list = std::getenv(variable);
+    std::string_view rest = list ? list : "";
+    while (!rest.empty()) {
+      std::string_view one = rest.substr(0, rest.find(':'));
+      rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+      if (one.starts_with("/")) add(*below ? fs::path(one) / below : fs::path(one));
+    }
+  };
+  if (!named.empty()) {
+    found.push_back(named);  // though it may not be there: it is the user's word, and gets a reason
+    if (::access(named.c_str(), X_OK) != 0) return found;
   }
+  add_each("KFORGE_PYTHON", "");
+  add_each("VIRTUAL_ENV", "bin/python");
+  add_each("CONDA_PREFIX", "bin/python");
+  if (auto root = data_root()) {
+    add(*root / "out" / "venv" / "bin" / "python");
+    add(*root / "out" / "torch2" / "bin" / "python");
+  }
+  add("/usr/bin/python3");
+  add_each("PATH", "python3");
   return found;
+}
+
+bool is_newer(std::string_view a, std::string_view b) {
+  auto numbers = [](std::string_view version) {
+    std::vector<long> parts;
+    for (const char *at = version.data(), *end = at + version.size(); at < end;) {
+      long number = 0;
+      auto [next, error] = std::from_chars(at, end, number);
+      if (error != std::errc()) break;
+      parts.push_back(number);
+      if (next == end || *next != '.') break;
+      at = next + 1;
+    }
+    return parts;
+  };
+  return numbers(a) > numbers(b);
 }
 
 }  // namespace kforge

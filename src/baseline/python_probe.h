@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -12,7 +13,7 @@ namespace kforge {
 
 struct PythonFacts {
   std::filesystem::path python;
-  std::map<std::string, std::string> versions;  // "numpy", "onnxruntime", "torch": only what is installed
+  std::map<std::string, std::string> versions;  // "numpy", "onnxruntime", ...: only what is there
   std::string failure;                          // not empty: this Python could not be asked, and why
 };
 
@@ -20,8 +21,12 @@ struct PythonFacts {
 // changes.
 PythonFacts probe_python(const std::filesystem::path& python, const std::filesystem::path& cache_folder);
 
-// The Pythons to ask, in order: `named` alone when given, else out/venv beside the data, /usr/bin/python3,
-// PATH.
+// The Pythons to ask, in order: `named`, those listed in KFORGE_PYTHON, an active virtual or conda
+// environment, out/venv and out/torch2 beside the data (scripts/setup.sh), /usr/bin/python3, PATH. Where the
+// named one is not there it is the only one: what the user meant must not be replaced silently.
 std::vector<std::filesystem::path> python_candidates(const std::filesystem::path& named);
+
+// Whether version a ("2.15.0+cu132") is newer than b, by their numbers.
+bool is_newer(std::string_view a, std::string_view b);
 
 }  // namespace kforge

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "base/files.h"
 
 namespace kforge {
@@ -66,9 +69,33 @@ TEST(PythonProbe, DamagedCacheIsIgnored) {
   EXPECT_EQ(probe_python(python, folder->path() / "cache").versions.at("numpy"), "1.2");
 }
 
-TEST(PythonProbe, ANamedPythonIsTheOnlyCandidate) {
-  EXPECT_EQ(python_candidates("/x/python").size(), 1u);
-  EXPECT_EQ(python_candidates("/x/python")[0], "/x/python");
+TEST(PythonProbe, ANamedPythonComesFirstAndAloneWhereItIsNotThere) {
+  EXPECT_EQ(python_candidates("/x/python"), std::vector<fs::path>{"/x/python"});
+  auto folder = TempDir::create();
+  fs::path own = fake_python(folder->path(), "{}");
+  std::vector<fs::path> candidates = python_candidates(own);
+  ASSERT_FALSE(candidates.empty());
+  EXPECT_EQ(candidates[0], own);
+  EXPECT_EQ(std::ranges::count(candidates, own), 1);
+}
+
+TEST(PythonProbe, KforgePythonListsFurtherOnes) {
+  auto one = TempDir::create(), two = TempDir::create();
+  fs::path first = fake_python(one->path(), "{}"), second = fake_python(two->path(), "{}");
+  ::setenv("KFORGE_PYTHON", fmt::format("{}:{}:/nowhere/python", first.string(), second.string()).c_str(), 1);
+  std::vector<fs::path> candidates = python_candidates({});
+  ::unsetenv("KFORGE_PYTHON");
+  ASSERT_GE(candidates.size(), 2u);
+  EXPECT_EQ(candidates[0], first);
+  EXPECT_EQ(candidates[1], second);
+  EXPECT_EQ(std::ranges::count(candidates, "/nowhere/python"), 0);
+}
+
+TEST(PythonProbe, VersionsAreComparedByTheirNumbers) {
+  EXPECT_TRUE(is_newer("2.15.0+cu132", "2.9.1"));
+  EXPECT_TRUE(is_newer("2.0", "1.13.0a0+gitunknown"));
+  EXPECT_FALSE(is_newer("1.13.0a0", "1.13.0"));
+  EXPECT_FALSE(is_newer("unknown", "0.1"));
 }
 
 }  // namespace

@@ -107,15 +107,19 @@ void add_python(std::vector<Finding>& findings) {
     asked.push_back(probe_python(python, home ? *home / "cache" : fs::temp_directory_path()));
   auto add = [&](const char* package, const char* use, const char* remedy) {
     Finding finding{package, false, false, "not found in any Python", use, remedy};
+    std::string newest;
     for (const PythonFacts& facts : asked)
-      if (auto version = facts.versions.find(package); version != facts.versions.end() && !finding.there) {
+      if (auto version = facts.versions.find(package);
+          version != facts.versions.end() && (!finding.there || is_newer(version->second, newest))) {
         finding.there = true;
+        newest = version->second;
         finding.found = fmt::format("{} in {}", version->second, facts.python.string());
       }
     findings.push_back(std::move(finding));
   };
   add("numpy", "the baselines in Python, and check.py of a run", "apt-get install python3-numpy");
   add("onnxruntime", "a baseline, often the fastest", "scripts/setup.sh platforms");
+  add("openvino", "a baseline, often the fastest", "scripts/setup.sh platforms");
   add("torch", "the baselines torch and torch.compile", "scripts/setup.sh platforms");
 }
 

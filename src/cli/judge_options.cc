@@ -14,7 +14,7 @@ void add_judge_options(CLI::App& command, JudgeOptions& judge, JudgeArguments& t
   add_number(command, "--threads", judge.threads, 0, 1024, "threads of the kernel; 0: all allowed");
   command
       .add_option("--baseline", judge.baselines,
-                  "onednn, onnxruntime, torch, torch.compile, none, or NAME=FILE [all]")
+                  "onednn, onnxruntime, openvino, torch, torch.compile, none, or NAME=FILE [all]")
       ->type_name("WHICH")
       ->take_all()
       ->expected(1);

@@ -118,6 +118,7 @@ Result<CaseBaselines> find_case_baselines(const Workspace& workspace, std::size_
   BaselineOptions wanted;
   wanted.python = setup.options.python;
   wanted.threads = setup.threads;
+  wanted.precision = setup.options.precision;
   bool any = setup.options.baselines.empty();
   for (const std::string& choice : setup.options.baselines) {
     auto equals = choice.find('=');
