@@ -6,6 +6,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 namespace kforge_export {
@@ -57,6 +59,16 @@ inline bool has(const char* name) {
     return (r[feature.reg] >> feature.bit & 1) && (saved_registers() & feature.state) == feature.state;
   }
   return false;  // unknown: not promised
+}
+
+#elif defined(__linux__) && (defined(__aarch64__) || defined(__riscv))
+
+// The system's word for it, from AT_HWCAP.
+inline bool has(const char* name) {
+  unsigned long said = getauxval(AT_HWCAP);
+  if (std::strcmp(name, "sve") == 0) return said >> 22 & 1;           // HWCAP_SVE
+  if (std::strcmp(name, "rvv") == 0) return said >> ('v' - 'a') & 1;  // a bit for each letter
+  return false;
 }
 
 #else

@@ -165,6 +165,13 @@ class Instance:
             log.warning("%s: the original module is used (%s); counted from here on", NAME, reason)
         self.fallbacks[reason] = self.fallbacks.get(reason, 0) + 1
 
+    def stats(self):
+        """Calls of the kernel, of the original module by reason, copies and preparations."""
+        return {
+            "calls": self.calls, "fallbacks": dict(self.fallbacks), "copies": self.copies,
+            "preparations": self.preparations, "unusable": self.unusable,
+        }  # fmt: skip
+
     def _ready(self, params):
         threads = torch.get_num_threads()
         try:
@@ -302,7 +309,7 @@ def stored(tensor, folder=os.path.join(HERE, "test")):
     return block.repeat(-(-count // len(block)))[:count].reshape(tensor["shape"]).clone()
 
 
-def _agreeing_modes(Model, module, instance):
+def _agreeing_modes(module, forward, instance):
     """Modules with batch normalisation or dropout compute different things in their two modes: find out which is meant."""
     if not any(isinstance(one, _DEPEND_ON_MODE) for one in module.modules()):
         return (False, True)
@@ -314,7 +321,7 @@ def _agreeing_modes(Model, module, instance):
         got = instance.call(inputs, instance.params_of(module))
         for mode in (False, True):
             original = copy.deepcopy(module).train(mode)
-            want = flattened(Model.forward(original, *[one.clone() for one in inputs]))
+            want = flattened(forward(original, *[one.clone() for one in inputs]))
             near = len(want) == len(got) and all(
                 a.shape == b.shape and torch.allclose(a, b, rtol=1e-3, atol=1e-3 * float(b.abs().max() or 1))
                 for a, b in zip(got, want)
@@ -335,23 +342,24 @@ def flattened(value):
     return []
 
 
-def attach(Model, module):
-    """What ModelNew.__init__ and kforge.optimize() do with a module of class Model."""
+def attach(module, forward):
+    """The kernel for a module: its params found, its mode known. `forward(module, ...)` is the original's."""
     paths, unusable = _match_params(module)
     unusable = unusable or _library.why_not()
     instance = Instance(paths, unusable, (False, True))
     if unusable is None:
-        instance.modes = _agreeing_modes(Model, module, instance)
+        instance.modes = _agreeing_modes(module, forward, instance)
         if not instance.modes:
             instance.unusable = "the kernel agrees with the module in neither mode"
     return instance
 
 
-def _forward(Model, module, inputs, named):
-    instance = module._kforge
+def run(instance, module, original, inputs, named, same_values=None):
+    """The kernel's result, or that of `original`. `same_values` says whether arguments that are no tensors are those of
+    the graph."""
     tensors = [one for one in inputs if isinstance(one, torch.Tensor)]
     reason = "named arguments" if named else None
-    if reason is None and len(tensors) != len(inputs) and not module._kforge_same_values(inputs):
+    if reason is None and len(tensors) != len(inputs) and not (same_values and same_values(inputs)):
         reason = "values that are no tensors"
     if reason is None:
         params = instance.params_of(module)
@@ -359,7 +367,7 @@ def _forward(Model, module, inputs, named):
     if reason is not None:
         if not _compiling():
             instance.fell_back(reason)
-        return Model.forward(module, *inputs, **named)
+        return original(*inputs, **named)
     outputs = _operator(instance.handle, tensors, params)
     return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
@@ -370,10 +378,10 @@ def module_class(Model, get_inputs=None):
     class ModelNew(Model):
         def __init__(self, *args, **kwargs):
             super().__init__(*args, **kwargs)
-            object.__setattr__(self, "_kforge", attach(Model, self))
+            object.__setattr__(self, "_kforge", attach(self, Model.forward))
 
         def forward(self, *inputs, **named):
-            return _forward(Model, self, inputs, named)
+            return run(self._kforge, self, super().forward, inputs, named, self._kforge_same_values)
 
         def _kforge_same_values(self, inputs):
             """Arguments that are no tensors became part of the graph."""
@@ -386,12 +394,7 @@ def module_class(Model, get_inputs=None):
             return given == self._kforge.values
 
         def kforge_stats(self):
-            """Calls of the kernel, of the original module by reason, copies and preparations."""
-            one = self._kforge
-            return {
-                "calls": one.calls, "fallbacks": dict(one.fallbacks), "copies": one.copies,
-                "preparations": one.preparations, "unusable": one.unusable,
-            }  # fmt: skip
+            return self._kforge.stats()
 
         def kforge_refresh(self):
             """Must be called after weights were changed through .data, which PyTorch does not count."""
