@@ -61,8 +61,10 @@ void add_onednn(const BoundTask& task, const Machine& machine, const BaselineOpt
   }
   ProgramSpec spec = make_spec("onednn", {program->string(), task.task->path, "--dims", dims_text(task)},
                                work, machine, options.threads);
-  std::string what = "oneDNN 2.6, operator by operator, loops where it has none, float32 arithmetic";
-  out.present.push_back({"onednn", what, std::move(spec)});
+  LibraryRelease release = library_release("onednn", "2.6", current_month());
+  std::string what =
+      to_string("oneDNN", release) + ", operator by operator, loops where it has none, float32 arithmetic";
+  out.present.push_back({"onednn", what, std::move(spec), std::move(release)});
 }
 
 // OpenBLAS mistakes some processors for much older ones.
@@ -194,7 +196,9 @@ Result<void> add_python(const BoundTask& task, const Machine& machine, const Bas
   // OpenVINO plans its memory when it compiles, and its library dies beside another allocator.
   bool plans_memory = std::string_view(baseline.name) == "openvino";
   std::string tuned = plans_memory ? "" : tune_environment(machine, spec);
-  std::string what = fmt::format("{} {}{}", baseline.package, facts.versions.at(baseline.package), tuned);
+  LibraryRelease release =
+      library_release(baseline.package, facts.versions.at(baseline.package), current_month());
+  std::string what = to_string(baseline.package, release) + tuned;
   if (std::string_view(baseline.name) == "openvino")
     what += fmt::format(", latency hint, {}", openvino_precision(options.precision));
   if (std::string_view(baseline.name) == "torch") what = "eager " + what;
@@ -204,7 +208,7 @@ Result<void> add_python(const BoundTask& task, const Machine& machine, const Bas
     spec.env["TORCHINDUCTOR_CACHE_DIR"] = (home / "torchinductor").string();
     spec.env["TORCHINDUCTOR_COMPILE_THREADS"] = "1";  // or worker processes stay behind
   }
-  out.present.push_back({baseline.name, what, std::move(spec)});
+  out.present.push_back({baseline.name, what, std::move(spec), std::move(release)});
   return {};
 }
 

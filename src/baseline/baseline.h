@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "baseline/library_release.h"
 #include "execute/program_process.h"
 #include "machine/machine.h"
 #include "task/task.h"
@@ -23,6 +24,7 @@ struct Baseline {
   std::string name;  // "onednn", "onnxruntime", "openvino", "torch", "torch.compile"
   std::string what;  // "oneDNN 2.6.3, operator by operator, 2 threads"
   ProgramSpec spec;
+  LibraryRelease release;
 };
 
 struct AbsentBaseline {

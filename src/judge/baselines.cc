@@ -148,6 +148,7 @@ Result<CaseBaselines> find_case_baselines(const Workspace& workspace, std::size_
     }
     baselines.present.push_back({baseline.name, baseline.what, std::move(spec), true});
     baselines.present.back().witness = !refusal;
+    baselines.present.back().release = std::move(baseline.release);
   }
   return baselines;
 }

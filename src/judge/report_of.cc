@@ -179,7 +179,7 @@ std::vector<BaselineResult> baselines(const Judgement& judgement) {
       auto at = static_cast<std::size_t>(std::ranges::find(all, opponent.name, &BaselineResult::name) -
                                          all.begin());
       if (at == all.size()) {
-        all.push_back({.name = opponent.name, .what = opponent.what});
+        all.push_back({.name = opponent.name, .what = opponent.what, .release = opponent.release});
         speedups.emplace_back();
         weights.push_back(0);
       }

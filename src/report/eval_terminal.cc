@@ -128,8 +128,8 @@ class Screen {
   void times() {
     if (report_.speedup) {
       const Speedup& s = *report_.speedup;
-      std::string value =
-          fmt::format("{}  [{}, {}] over {}", factor(s.value), factor(s.lo), factor(s.hi), s.against);
+      std::string value = fmt::format("{}  [{}, {}] over {}", factor(s.value), factor(s.lo), factor(s.hi),
+                                      rival_text(report_));
       std::string among = report_.baselines.size() > 1
                               ? fmt::format("the fastest of {} baselines", report_.baselines.size())
                               : "the only baseline present";

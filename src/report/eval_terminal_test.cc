@@ -24,6 +24,14 @@ TEST(EvalTerminal, NamesSpeedupIntervalAndBaseline) {
   EXPECT_THAT(text, HasSubstr("kforge recheck 3f2k9a0bx1cd"));
 }
 
+TEST(EvalTerminal, TheRivalHasItsVersionAndAge) {
+  EvalReport report = passed_report();
+  report.baselines[0].release = {"2.6", "2022-03", true};
+  EXPECT_THAT(to_terminal(report, {}), HasSubstr("over onednn 2.6 (2022-03: old)"));
+  report.baselines[0].release = {"9.9", "", false};
+  EXPECT_THAT(to_terminal(report, {}), HasSubstr("over onednn 9.9, the fastest"));
+}
+
 TEST(EvalTerminal, FitsAScreen) {
   for (const EvalReport& report : {passed_report(), refused_report()}) {
     std::string text = to_terminal(report, {.width = 80});

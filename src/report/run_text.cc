@@ -102,8 +102,7 @@ std::string headline_of(const RunReport& r) {
   if (!words.empty()) words.insert(0, "; ");
   if (!r.best->time_ns) return "Verified, not timed" + words;
   if (!r.best->speedup) return "Verified; there was no baseline to compare with" + words;
-  return fmt::format("Verified: {} over {}{}", interval_text(*r.best->speedup), r.best->speedup->against,
-                     words);
+  return fmt::format("Verified: {} over {}{}", interval_text(*r.best->speedup), rival_text(*r.best), words);
 }
 
 std::string attempt_line(const Attempt& a, const Paint& paint, std::size_t width) {
@@ -254,7 +253,7 @@ std::string to_terminal(const RunReport& r, const TerminalStyle& style) {
                                 : paint.warn(best.vacuous() ? "VERIFIED ON A VACUOUS TASK" : "VERIFIED"));
     if (best.speedup)
       screen.text +=
-          fmt::format("  {}  over {}", paint.strong(interval_text(*best.speedup)), best.speedup->against);
+          fmt::format("  {}  over {}", paint.strong(interval_text(*best.speedup)), rival_text(best));
     if (!best.time_ns) screen.text += ", not timed";
     for (const std::string& line : wrap(cautions(best), width - 12))
       screen.text += "\n            " + paint.warn(line);

@@ -18,6 +18,14 @@ std::string caution(const Speedup& s) {
   return "";
 }
 
+std::string rival_text(const EvalReport& report) {
+  if (!report.speedup) return "";
+  const std::string& name = report.speedup->against;
+  for (const BaselineResult& baseline : report.baselines)
+    if (baseline.name == name && !baseline.release.version.empty()) return to_string(name, baseline.release);
+  return name;  // somebody's kernel, or several over the shapes
+}
+
 std::string cautions(const EvalReport& report) {
   std::string words = report.speedup ? caution(*report.speedup) : "";
   if (report.load && report.load->busy()) words += (words.empty() ? "" : "; ") + report.load->words();

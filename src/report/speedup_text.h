@@ -14,6 +14,8 @@ inline constexpr const char* kVacuous =
 
 // "the interval holds 1: no difference was shown", "it is slower than onednn"; "" for what is faster.
 std::string caution(const Speedup& speedup);
+// The rival of the headline with its version, and whether that is old: "onednn 2.6 (2022-03: old)".
+std::string rival_text(const EvalReport& report);
 // What limits the figures of a report, joined by "; ": caution() where there is a ratio, and a busy machine.
 std::string cautions(const EvalReport& report);
 // "2 threads"; "1 of 2 threads" for a kernel that left some of those allowed alone.

@@ -25,10 +25,15 @@ Json baseline_json(const BaselineResult& baseline) {
           {"time_ns", time_json(baseline.time_ns)},
           {"what", baseline.what},
           {"speedup", optional_json(baseline.speedup, speedup_json)},
+          {"version", baseline.release.version},
+          {"released", baseline.release.released},
+          {"old", baseline.release.old},
           {"failed_gates", array_json(baseline.failed_gates, [](Gate gate) { return Json(name_of(gate)); })}};
 }
 BaselineResult read_baseline(const JsonReader& r) {
   BaselineResult baseline{.name = r.get<std::string>("name"), .what = r.get_or<std::string>("what", "")};
+  baseline.release = {r.get_or<std::string>("version", ""), r.get_or<std::string>("released", ""),
+                      r.get_or("old", false)};
   if (auto time = r.optional("time_ns", read_time)) baseline.time_ns = *time;
   baseline.speedup = r.optional("speedup", read_speedup);
   for (const std::string& name : r.texts("failed_gates"))

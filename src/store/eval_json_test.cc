@@ -29,6 +29,19 @@ TEST(EvalJson, HasEveryPromisedKeyOfAPassedKernel) {
   EXPECT_TRUE(document["gate"].is_null());
 }
 
+TEST(EvalJson, ARivalsVersionAndAgeAreKept) {
+  EvalReport report = passed_report();
+  report.baselines[1].release = {"1.13.0", "2022-10", true};
+  json document = json::parse(to_json(report));
+  EXPECT_EQ(document["baselines"][1]["version"], "1.13.0");
+  EXPECT_EQ(document["baselines"][1]["old"], true);
+  EXPECT_EQ(document["baselines"][0]["old"], false);
+  auto again = eval_report_from_json(document.dump());
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->baselines[1].release.released, "2022-10");
+  EXPECT_TRUE(again->baselines[1].release.old);
+}
+
 TEST(EvalJson, EvidenceIsJsonNotText) {
   json document = json::parse(to_json(refused_report()));
   EXPECT_EQ(document["gate"], "accuracy");

@@ -16,6 +16,7 @@
 #include "base/machine_load.h"
 #include "base/outcome.h"
 #include "base/result.h"
+#include "baseline/library_release.h"
 #include "verify/gate.h"
 #include "verify/statistics.h"
 
@@ -27,6 +28,7 @@ struct BaselineResult {
   Interval time_ns;
   std::optional<Speedup> speedup;  // of the kernel over this baseline
   std::vector<Gate> failed_gates;  // a baseline goes through the gates too: what it fails is printed
+  LibraryRelease release = {};     // empty for somebody's kernel
 };
 
 struct AbsentBaselineNote {

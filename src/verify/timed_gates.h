@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "baseline/library_release.h"
 #include "execute/timing.h"
 #include "machine/machine.h"
 #include "oracle/expected.h"
@@ -23,6 +24,7 @@ struct Opponent {
   // A library that passed the gates: what it computes may stand for the truth. A user's file may not, it may
   // be the candidate itself.
   bool witness = false;
+  LibraryRelease release = {};  // of a library
 };
 
 struct OpponentTimes {
@@ -32,6 +34,7 @@ struct OpponentTimes {
   std::vector<double> samples;  // per round
   bool baseline = true;
   int better_threads = 0;  // one or all, where one of them was clearly quicker; 0: neither, or not tried
+  LibraryRelease release = {};
 };
 
 struct AbsentOpponent {

@@ -170,7 +170,7 @@ void TimedJudge::summarise() {
     auto theirs = pick(timed_[i].samples, kept);
     OpponentTimes times{
         opponent.name, present.what,      median_interval(theirs), paired_ratio(theirs, findings_.samples),
-        theirs,        opponent.baseline, present.better_threads};
+        theirs,        opponent.baseline, present.better_threads,  opponent.release};
     // Of two thread counts the quicker.
     auto [other, first] = found.try_emplace(&opponent, times);
     if (!first && times.ns.value < other->second.ns.value) other->second = std::move(times);
