@@ -82,6 +82,21 @@ std::string_view stage_name(std::uint32_t type) {
   }
 }
 
+// Of a program that is started anew for every run.
+Failure failure_of_run(const Received& received) {
+  const std::string_view text(reinterpret_cast<const char*>(received.payload.data()),
+                              received.payload.size());
+  const std::size_t line_end = std::min(text.find('\n'), text.size());
+  switch (received.header.value) {
+    case KFORGE_FAILED_SHAPE:
+      return WrongShape{printable_tail(text)};
+    case KFORGE_FAILED_LEFT_OVER:
+      return Rejected{Gate::kAfterReturn, printable_tail(text)};
+    default:
+      return Crash{printable_tail(text.substr(0, line_end)), printable_tail(text.substr(line_end))};
+  }
+}
+
 // The environment that fixes the number of threads for OpenMP, BLAS libraries and the like.
 void add_thread_variables(int threads, const std::vector<int>& cpus,
                           std::map<std::string, std::string>& env) {
@@ -235,6 +250,8 @@ Step<Received> ProgramProcess::State::await(std::uint32_t stage, milliseconds li
     case KFORGE_READY:
     case KFORGE_DONE:
       return received;
+    case KFORGE_FAILED:
+      return candidate_failed(failure_of_run(received));
     case KFORGE_ERROR:
       return candidate_failed(NoProgram{
           printable_tail({reinterpret_cast<const char*>(received.payload.data()), received.payload.size()})});
@@ -394,6 +411,7 @@ Step<std::unique_ptr<ProgramProcess>> ProgramProcess::start(const ProgramSpec& s
   KF_STEP(Received loaded, state->exchange({KFORGE_LOAD, 0, 0, 0}, nullptr, {}, load_limit, nullptr));
   state->usage.has_prepare = (loaded.header.value & KFORGE_HAS_PREPARE) != 0;
   state->usage.has_transfers = (loaded.header.value & KFORGE_HAS_TRANSFERS) != 0;
+  state->usage.starts_anew = spec.starts_anew;
   return std::unique_ptr<ProgramProcess>(new ProgramProcess(std::move(state)));
 }
 
@@ -422,8 +440,9 @@ Step<CallTime> ProgramProcess::call(const std::vector<std::uint32_t>& slots, mil
   }
   KF_STEP(Received done, send(KFORGE_CALL, &time));
   if (state_->usage.has_transfers) {
-    time.device_ns = static_cast<double>(done.header.value);
-    KF_STEP([[maybe_unused]] Received downloaded, send(KFORGE_DOWNLOAD, nullptr));
+    (state_->usage.starts_anew ? time.cpu_ns : time.device_ns) = static_cast<double>(done.header.value);
+    KF_STEP(Received downloaded, send(KFORGE_DOWNLOAD, nullptr));
+    if (state_->usage.starts_anew) time.stated_ns = static_cast<double>(downloaded.header.value);
   }
   state_->note_memory();
   return time;

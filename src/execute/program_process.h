@@ -28,6 +28,7 @@ struct ProgramSpec {
   SandboxProfile profile = SandboxProfile::kNative;
   SandboxTier tier = SandboxTier::kNone;
   std::vector<int> extra_fds;  // inherited as 4, 5, ...
+  bool starts_anew = false;    // each run is a process of its own: times are slopes over the number of calls
   int threads = 1;
   std::vector<std::string> thread_variables;  // besides OpenMP's and those of BLAS libraries
   bool scratch =
@@ -43,7 +44,9 @@ struct CallTime {
   double parent_ns = 0;   // from just before the program was let go to its report: the time that counts
   double claimed_ns = 0;  // by the program's own clock
   double device_ns = 0;   // by the device's, from the first start to the last end; 0: it has none
-  double cpu_ns = 0;      // of all its threads
+  double stated_ns =
+      0;              // of one call, by a program that is started anew: shown, never used; 0: it says nothing
+  double cpu_ns = 0;  // of all its threads
   // Ready to run, and no processor free, by the kernel's books:
   double delay_ns = 0;        // the parent and the program's first thread: nobody's clock knows of it
   double team_wait_ns = 0;    // the parent and that thread of the program which waited longest
@@ -55,7 +58,8 @@ struct Usage {
   std::size_t setup_bytes = 0;  // growth of anonymous memory over prepare()
   std::size_t peak_bytes = 0;   // largest resident memory, without the shared tensors
   bool has_prepare = false;
-  bool has_transfers = false;  // its kernels run on a device
+  bool has_transfers = false;  // its kernels run on a device, or it is started anew for every run
+  bool starts_anew = false;    // ProgramSpec::starts_anew
 };
 
 class ProgramProcess {

@@ -54,6 +54,10 @@ Result<RunSetting> run_setting(const Platform& platform) {
     setting.scratch = true;
     setting.thread_variables = {"POCL_MAX_PTHREAD_COUNT", "LP_NUM_THREADS"};
   }
+  if (platform.kind == PlatformKind::kCommand) {
+    setting.env.emplace("PATH", "/usr/bin:/bin");
+    setting.scratch = setting.starts_anew = true;
+  }
   return setting;
 }
 
@@ -92,6 +96,7 @@ Result<StagedProgram> stage_runner(std::string name, const RunSetting& setting, 
   if (has_guarded) spec.guarded = command(guarded);
   spec.thread_variables = setting.thread_variables;
   spec.scratch = setting.scratch;
+  spec.starts_anew = setting.starts_anew;
   return program;
 }
 

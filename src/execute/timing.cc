@@ -36,6 +36,57 @@ void on_the_clock(const Work& work) {
   clock->run([&](int) { work(); });
 }
 
+// Of a program that is started anew: what comes once in every run (start-up, reading its own code, a first
+// compilation) is in a run of one call as well as in one of `batch`, and not in their difference. Which of
+// the two comes first is drawn.
+Sample slope_sample(const CallTime& one, const CallTime& all, std::uint32_t batch) {
+  // Start-ups vary by more than this: a slope that looks flatter is taken for as steep.
+  constexpr double kResolution = 0.02;
+  const double ns = (all.parent_ns - one.parent_ns) / (batch - 1);
+  const double least = kResolution * one.parent_ns / (batch - 1);
+  Sample sample{.ns_per_call = std::max(ns, least), .claimed_ns = all.claimed_ns, .parent_ns = all.parent_ns};
+  sample.cpu_ns = all.cpu_ns;
+  sample.delay_ns = std::max(one.delay_ns, all.delay_ns);
+  sample.team_wait_ns = std::max(one.team_wait_ns, all.team_wait_ns);
+  // Start-up took about as long this time as all the calls together: nothing can be seen in such a round.
+  sample.stolen = ns <= least;
+  sample.first_ns = one.parent_ns;
+  sample.stated_ns = all.stated_ns;
+  return sample;
+}
+
+Sample batch_sample(const CallTime& t, std::uint32_t batch, double message_ns) {
+  // Never less than the program itself says it took.
+  const double ns = std::max(t.parent_ns - message_ns, std::min(t.claimed_ns, t.parent_ns));
+  return {.ns_per_call = ns / batch,
+          .claimed_ns = t.claimed_ns,
+          .device_ns = t.device_ns,
+          .parent_ns = t.parent_ns,
+          .cpu_ns = t.cpu_ns,
+          .message_ns = message_ns,
+          .delay_ns = t.delay_ns,
+          .team_wait_ns = t.team_wait_ns,
+          .computing_threads = t.computing_threads};
+}
+
+// The calls of one sample, on the clock: one message with all of them; of a program that is started anew two
+// runs.
+Step<Sample> call_batch(ProgramProcess& process, const std::vector<std::uint32_t>& slots, double message_ns,
+                        std::chrono::milliseconds limit) {
+  const auto batch = static_cast<std::uint32_t>(slots.size());
+  if (!process.usage().starts_anew) {
+    KF_STEP(CallTime time, process.call(slots, limit));
+    return batch_sample(time, batch, message_ns);
+  }
+  CallTime one, all;
+  const bool one_first = slots.front() % 2 == 0;
+  for (const bool first : {one_first, !one_first}) {
+    KF_STEP(CallTime time, process.call(first ? std::vector{slots.front()} : slots, limit));
+    (first ? one : all) = time;
+  }
+  return slope_sample(one, all, batch);
+}
+
 // One batch of one program: outputs reset, cores warm, one timed call message.
 void time_batch(const BoundTask& task, TimedProgram& timed, const RoundPlan& plan, std::uint32_t batch,
                 const TimingOptions& options) {
@@ -48,40 +99,31 @@ void time_batch(const BoundTask& task, TimedProgram& timed, const RoundPlan& pla
   // A call by itself may be shorter than what messages vary by. The quickest of several is taken off then:
   // the figure is rather too long than what the program claims.
   const int questions = options.batch_ns > 0 ? 1 : 5;
+  if (timed.process->usage().starts_anew) batch = std::max(batch, 2u);
   const std::vector<std::uint32_t> slots(plan.order.begin(), plan.order.begin() + batch);
-  std::optional<Step<CallTime>> answer;
+  std::optional<Step<Sample>> answer;
   std::uint64_t steal = 0;
   on_the_clock([&] {
     for (int i = 0; options.echo && i < questions; ++i)
       if (auto echo = options.echo->echo_ns())
         message_ns = std::min({*echo, kLongestMessage, i == 0 ? kLongestMessage : message_ns});
     steal = steal_ticks();
-    answer = timed.process->call(slots, options.call_limit);
+    answer = call_batch(*timed.process, slots, message_ns, options.call_limit);
   });
-  auto& time = *answer;
-  if (!time) {
-    timed.failure = Crash{time.error().message, ""};
+  auto& step = *answer;
+  if (!step) {
+    timed.failure = Crash{step.error().message, ""};
     return;
   }
-  if (!time->has_value()) {
-    timed.failure = time->error();
+  if (!step->has_value()) {
+    timed.failure = step->error();
     return;
   }
-  const CallTime& t = **time;
-  timed.spent_ns += t.parent_ns;
-  // Never less than the program itself says it took.
-  double ns = std::max(t.parent_ns - message_ns, std::min(t.claimed_ns, t.parent_ns));
-  timed.samples.push_back({.ns_per_call = ns / batch,
-                           .claimed_ns = t.claimed_ns,
-                           .device_ns = t.device_ns,
-                           .parent_ns = t.parent_ns,
-                           .cpu_ns = t.cpu_ns,
-                           .message_ns = message_ns,
-                           .delay_ns = t.delay_ns,
-                           .stolen = steal_ticks() != steal,
-                           .team_wait_ns = t.team_wait_ns,
-                           .computing_threads = t.computing_threads});
-  timed.fastest_ns = std::min(timed.fastest_ns, std::max(ns / batch, 1.0));
+  Sample sample = **step;
+  timed.spent_ns += sample.parent_ns + sample.first_ns;
+  sample.stolen = sample.stolen || steal_ticks() != steal;
+  timed.fastest_ns = std::min(timed.fastest_ns, std::max(sample.ns_per_call, 1.0));
+  timed.samples.push_back(sample);
 }
 
 // Calls enough for `batch_ns` at the speed of the fastest: the same number for everybody, because what comes
@@ -92,14 +134,31 @@ void set_batches(std::vector<TimedProgram>& programs, std::size_t slots, double 
   constexpr double kStillABatch = 4;  // in fewer calls nobody can be seen to work ahead
   double most = 1;
   for (const TimedProgram& timed : programs)
-    if (!timed.failure) most = std::max(most, std::ceil(batch_ns / std::max(timed.fastest_ns, 1.0)));
+    if (!timed.failure && !timed.process->usage().starts_anew)
+      most = std::max(most, std::ceil(batch_ns / std::max(timed.fastest_ns, 1.0)));
   for (TimedProgram& timed : programs) {
-    if (timed.failure) continue;
+    if (timed.failure || timed.process->usage().starts_anew) continue;
     const double own = std::ceil(kMuchSlower * batch_ns / std::max(timed.fastest_ns, 1.0));
     const double least = std::min<double>(timed.batch, kStillABatch);
     timed.batch = static_cast<std::uint32_t>(
         std::clamp(std::min(most, own), least, static_cast<double>(std::max<std::size_t>(slots, 1))));
   }
+}
+
+// The slope over two calls tells roughly how many make one that stands out from what start-ups vary by.
+void try_runs(const BoundTask& task, const InputMemory& inputs, TimedProgram& timed, const RoundPlan& plan,
+              const TimingOptions& options) {
+  constexpr double kSlopeNs = 100e6;
+  const auto slots = static_cast<double>(plan.order.size());
+  for (std::uint32_t i = 0; options.refill && i < 2; ++i)
+    fill_inputs(task, inputs, plan.choices[plan.order[i]], plan.order[i]);
+  timed.fastest_ns = std::numeric_limits<double>::infinity();
+  time_batch(task, timed, plan, 2, options);
+  if (timed.failure) return;
+  timed.batch = static_cast<std::uint32_t>(
+      std::clamp(std::ceil(kSlopeNs / timed.fastest_ns), std::min(4.0, slots), slots));
+  timed.samples.clear();
+  timed.fastest_ns = std::numeric_limits<double>::infinity();
 }
 
 // Single calls tell roughly how long one takes: what a message takes hides a call of a microsecond. A batch
@@ -132,7 +191,8 @@ void try_calls(const BoundTask& task, const InputMemory& inputs, TimedProgram& t
 bool batches_too_short(const std::vector<TimedProgram>& programs, std::size_t slots, double batch_ns) {
   constexpr double kFarTooShort = 0.25;
   return std::ranges::any_of(programs, [&](const TimedProgram& timed) {
-    return !timed.failure && timed.batch < slots && timed.batch * timed.fastest_ns < kFarTooShort * batch_ns;
+    return !timed.failure && !timed.process->usage().starts_anew && timed.batch < slots &&
+           timed.batch * timed.fastest_ns < kFarTooShort * batch_ns;
   });
 }
 
@@ -169,6 +229,12 @@ KeptRounds rounds_kept(const std::vector<TimedProgram>& programs) {
   return {disturbed ? all : kept, disturbed};
 }
 
+std::uint32_t slots_for_runs(const BoundTask& task) {
+  constexpr std::size_t kRunMemory = 128 << 20;
+  const std::size_t each = std::max<std::size_t>(MemoryLayout::bytes_per_slot(task), 1);
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(kRunMemory / each, 4, 256));
+}
+
 std::uint32_t slots_for(const BoundTask& task, double floor_ns, double batch_ns) {
   // Small slots cost nothing: all of them, also for a program that was slow when it was checked.
   constexpr std::size_t kSmall = 16 << 10;
@@ -191,7 +257,8 @@ Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs,
                              std::vector<TimedProgram>& programs, const TimingOptions& options,
                              const TimingHooks& hooks) {
   RoundPlan plan = hooks.plan(-1);
-  for (TimedProgram& timed : programs) try_calls(task, inputs, timed, plan, options);
+  for (TimedProgram& timed : programs)
+    (timed.process->usage().starts_anew ? try_runs : try_calls)(task, inputs, timed, plan, options);
   set_batches(programs, plan.order.size(), options.batch_ns);
 
   std::mt19937_64 random(options.order_seed ? options.order_seed : std::random_device{}());

@@ -44,6 +44,8 @@ struct Sample {
   double parent_ns = 0;    // of the whole batch
   double cpu_ns = 0;       // of the whole batch, all threads
   double message_ns = 0;   // of parent_ns, taken off
+  double first_ns = 0;     // wall time of a run of one call, of a program that is started anew; else 0
+  double stated_ns = 0;    // of one call, by such a program itself
   double delay_ns = 0;     // of parent_ns, see CallTime
   bool stolen = false;     // the hypervisor took time away meanwhile
   double team_wait_ns = 0;
@@ -105,6 +107,10 @@ struct TimingHooks {
 Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs,
                              std::vector<TimedProgram>& programs, const TimingOptions& options,
                              const TimingHooks& hooks);
+
+// Slots for programs that are started anew for every run: enough calls to see a slope, in files that are
+// quickly written.
+std::uint32_t slots_for_runs(const BoundTask& task);
 
 // Slots for batches of batch_ns when nothing can be faster than `floor_ns` a call, within limits of memory.
 std::uint32_t slots_for(const BoundTask& task, double floor_ns, double batch_ns);

@@ -32,6 +32,11 @@
 //                                                      prepared must be as they were
 //                                          kDone or kBroken + text
 //
+// A program that is started anew for each run (kforge-command) takes part in it as one with transfers:
+// kUpload writes its inputs, kCall runs it (value = processor time), kDownload reads its outputs (value =
+// nanoseconds of a call by the program's own account). What goes wrong with it is kFailed + text, value =
+// KforgeFailedKind.
+//
 // Instead of kDone a program may die; if it can, it first sends kFault with what happened.
 // The parent trusts none of it: time is the parent's, values are read from the arenas, and the program is
 // stopped the instant it says kDone.
@@ -67,6 +72,13 @@ enum KforgeMessageType {
   KFORGE_ERROR = 11,   // payload: text; the program cannot serve (missing symbol, unsupported operator)
   KFORGE_FAULT = 12,   // payload: KforgeFault
   KFORGE_BROKEN = 13,  // payload: text; what may not be written was
+  KFORGE_FAILED = 14,  // payload: text; the program that was started for a run failed in it
+};
+
+enum KforgeFailedKind {
+  KFORGE_FAILED_CRASH = 1,      // how it ended, and in the lines behind it what it said last
+  KFORGE_FAILED_SHAPE = 2,      // its outputs are missing or of another shape
+  KFORGE_FAILED_LEFT_OVER = 3,  // processes of it went on running
 };
 
 enum KforgeArena { KFORGE_ARENA_PARAMS = 0, KFORGE_ARENA_INPUTS = 1, KFORGE_ARENA_OUTPUTS = 2 };
