@@ -46,7 +46,7 @@ constexpr GateRow kGates[] = {
       "guard zones of 4 KB around each device buffer in place of guard pages; inputs and what prepare made "
       "are "
       "compared after each call; reads outside are not seen"},
-     {kDiffers, "outputs are files, whose size must be right"}},
+     {kDiffers, "outputs are in a file with a pattern in every element; guard zones there are none"}},
     {kRepeat, "repeat", Stage::kValues,
      "The same inputs must give results within the policy in every call and with every number of threads: "
      "look for races and for state left over between calls."},
@@ -79,19 +79,23 @@ constexpr GateRow kGates[] = {
      "The time that counts is the wall time seen from outside; the program must finish its work before it "
      "returns.",
      {kDiffers, "the device's own clock must agree with the wall's"},
-     {kDiffers, "the slope between runs of one and of several calls, from outside"}},
+     {kDiffers,
+      "the slope between runs of one and of many calls, from outside; a run in between must lie on the "
+      "line"}},
     {kAfterReturn,
      "after_return",
      Stage::kTimes,
      "No work may go on after the call returns: join or stop threads, finish all stores first.",
      {kDiffers, "a call ends when the device has finished its last step"},
-     {kDiffers, "the whole process group is frozen between samples"}},
+     {kDiffers,
+      "every run is a process anew, and nothing of it may outlive it; all is frozen between samples"}},
     {kFloor,
      "floor",
      Stage::kTimes,
      "The program was faster than its own compulsory bytes can travel, so it cannot have done the work: "
      "results must be computed from the inputs of this call.",
-     {kDiffers, "by the processor's bandwidth where the device is the processor, else by [peaks]"}},
+     {kDiffers, "by the processor's bandwidth where the device is the processor, else by [peaks]"},
+     {kDiffers, "not where what start-ups vary by hides the calls"}},
     {kRun, "run", Stage::kAnyTime, "The program must compile, load and come back from every call."},
     {kShape, "shape", Stage::kAnyTime, "Outputs must have the shapes and types of the task."},
     {kSandbox,

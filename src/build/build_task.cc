@@ -1,4 +1,5 @@
 #include "build/build.h"
+#include "build/command_build.h"
 #include "build/device_build.h"
 #include "build/emulated_build.h"
 
@@ -15,7 +16,7 @@ Step<Build> build_candidate(const Candidate& candidate, const Platform& platform
       return platform.emulates_device() ? build_emulated_program(candidate, platform, task, options)
                                         : build_device_program(candidate, platform, task, options);
     case PlatformKind::kCommand:
-      break;
+      return build_command_program(candidate, platform, task, options);
   }
   return fail("programs of kind {} are not built", name_of(platform.kind));
 }

@@ -73,25 +73,61 @@ std::string without(std::string text, const std::vector<std::string>& hidden) {
   return text;
 }
 
+// gfortran says where in a line of its own, then shows the source, then says what:
+//   kernel.f90:12:8:
+//      12 |   y = z
+//   Error: Symbol 'z' at (1) has no IMPLICIT type
+bool is_place(std::string_view line) {
+  if (!line.ends_with(':')) return false;
+  line.remove_suffix(1);
+  for (int numbers = 0; numbers < 2; ++numbers) {
+    const std::size_t colon = line.rfind(':');
+    if (colon == std::string_view::npos || colon + 1 == line.size()) return false;
+    if (line.substr(colon + 1).find_first_not_of("0123456789-") != std::string_view::npos) return false;
+    line = line.substr(0, colon);
+  }
+  return !line.empty();
+}
+
+// "kernel.f90:12:8: error: Symbol ...", as other compilers say it.
+std::string joined(const std::string& place, const std::string& line) {
+  for (const auto& [mark, word] :
+       {std::pair{"Error: ", "error"}, {"Fatal Error: ", "fatal error"}, {"Warning: ", "warning"}})
+    if (line.starts_with(mark))
+      return fmt::format("{} {}: {}", place, word, line.substr(std::string_view(mark).size()));
+  return line;
+}
+
 std::vector<Message> parse(std::string_view raw, const std::vector<std::string>& hidden) {
   std::vector<Message> messages;
   Message* current = nullptr;
+  std::string place_before;  // of the message to come, with the source shown below it
+  std::vector<std::string> shown;
   while (!raw.empty()) {
     std::size_t end = std::min(raw.find('\n'), raw.size());
     std::string line = readable_line(without(std::string(raw.substr(0, end)), hidden));
     raw.remove_prefix(std::min(end + 1, raw.size()));
     if (line.empty()) continue;
+    if (is_place(line)) {
+      place_before = std::move(line);
+      shown.clear();
+      current = nullptr;
+      continue;
+    }
     Kind kind = is_excerpt(line) ? Kind::kContext : kind_of(line);
     if (kind == Kind::kContext) {
       if (is_noise(line))
         current = is_excerpt(line) ? current : nullptr;
       else if (current && current->more.size() < kLinesPerMessage)
         current->more.push_back(std::move(line));
+      else if (!place_before.empty() && shown.size() < kLinesPerMessage)
+        shown.push_back(std::move(line));
       continue;
     }
     // A note belongs to the message before it.
     auto& place = kind == Kind::kNote && !messages.empty() ? messages.back().notes : messages;
-    place.push_back({kind, std::move(line), {}, {}});
+    if (!place_before.empty()) line = joined(std::exchange(place_before, {}), line);
+    place.push_back({kind, std::move(line), std::exchange(shown, {}), {}});
     current = &place.back();
   }
   return messages;

@@ -88,5 +88,17 @@ TEST(CompilerLog, TextAboveAsciiSurvives) {
             "k.cc:1:1: error: stray '\xc3\xa9' in program\n");
 }
 
+TEST(CompilerLog, FortransPlacesAreJoinedWithTheirMessages) {
+  const std::string log = trim_compiler_log(
+      "../src/kernel.f90:3:8:\n\n    3 |   y = z\n      |        1\nError: Symbol 'z' at (1) has no IMPLICIT "
+      "type\n"
+      "../src/kernel.f90:9:2:\n\n    9 |   x\n      |  1\nWarning: Unused variable at (1)\n",
+      {"../src/"});
+  EXPECT_EQ(
+      log,
+      "kernel.f90:3:8: error: Symbol 'z' at (1) has no IMPLICIT type\n    3 |   y = z\n      |        1\n"
+      "kernel.f90:9:2: warning: Unused variable at (1)\n    9 |   x\n      |  1\n");
+}
+
 }  // namespace
 }  // namespace kforge

@@ -178,20 +178,20 @@ Step<std::string> compile_by_driver(const DevicePackage& package, const Platform
 
 }  // namespace
 
-std::optional<CompileError> bad_directive(const Candidate& candidate) {
+std::optional<CompileError> bad_directive(const Candidate& candidate, std::string_view kind) {
   static const std::vector<std::string> kKnown = {"general", "arithmetic", "algebraic", "tune"};
   for (const Candidate::Directive& directive : candidate.directives())
     if (std::ranges::find(kKnown, directive.key) == kKnown.end())
-      return CompileError{fmt::format("{}:{}: error: unknown directive '{}' on a device platform{}\n",
+      return CompileError{fmt::format("{}:{}: error: unknown directive '{}' on a {} platform{}\n",
                                       candidate.files[0].name, directive.line, directive.key.substr(0, 60),
-                                      did_you_mean(directive.key, kKnown))};
+                                      kind, did_you_mean(directive.key, kKnown))};
   return std::nullopt;
 }
 
 Step<Build> build_device_program(const Candidate& candidate, const Platform& platform, const BoundTask& task,
                                  const BuildOptions& options) {
   if (auto bad = bad_files(candidate)) return candidate_failed(*bad);
-  if (auto bad = bad_directive(candidate)) return candidate_failed(*bad);
+  if (auto bad = bad_directive(candidate, "device")) return candidate_failed(*bad);
   KF_TRY(DeviceFacts facts, device_facts(platform));
   KF_STEP(DeviceProgram program, read_device_program(candidate, task, limits_of(facts)));
   DevicePackage package = package_of(candidate, platform, program);

@@ -5,8 +5,8 @@
 
 namespace kforge {
 
-// A directive that device programs do not have.
-std::optional<CompileError> bad_directive(const Candidate& candidate);
+// A directive that programs of this kind, "device" or "command", do not have.
+std::optional<CompileError> bad_directive(const Candidate& candidate, std::string_view kind);
 
 // Fails as build_candidate() does. Build::artefact is a DevicePackage.
 Step<Build> build_device_program(const Candidate& candidate, const Platform& platform, const BoundTask& task,

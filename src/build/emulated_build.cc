@@ -57,7 +57,7 @@ std::string device_task_header(const BoundTask& task, const PlanSymbols& symbols
 Step<Build> build_emulated_program(const Candidate& candidate, const Platform& platform,
                                    const BoundTask& task, const BuildOptions& options) {
   if (auto bad = bad_files(candidate)) return candidate_failed(*bad);
-  if (auto bad = bad_directive(candidate)) return candidate_failed(*bad);
+  if (auto bad = bad_directive(candidate, "device")) return candidate_failed(*bad);
   emulate::Request request;
   const bool metal = platform.run.driver == DeviceDriver::kMetal;
   request.language = metal ? emulate::Language::kMetal : emulate::Language::kCuda;

@@ -124,6 +124,10 @@ Result<TargetPrograms> target_programs(const Platform& platform) {
     KF_TRY(programs.runner, helper_program("kforge-device"));
     return programs;
   }
+  if (platform.kind == PlatformKind::kCommand) {
+    KF_TRY(programs.runner, helper_program("kforge-command"));
+    return programs;
+  }
   if (!platform.emulated() || platform.emulates_device()) {
     KF_TRY(programs.runner, helper_program("kforge-runner"));
     KF_TRY(programs.guarded, helper_program("kforge-runner-guarded"));

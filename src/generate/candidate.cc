@@ -145,7 +145,7 @@ std::vector<Candidate::Directive> Candidate::directives() const {
   constexpr std::string_view kMark = "kforge:";
   std::vector<Directive> found;
   if (files.empty()) return found;
-  for (const auto& [line, comment] : comment_lines(files[0].content)) {
+  for (const auto& [line, comment] : comment_lines(files[0].content, comment)) {
     std::string_view text = trimmed(comment);
     if (!text.starts_with(kMark)) continue;
     text = trimmed(text.substr(kMark.size()));
@@ -187,6 +187,7 @@ Step<Candidate> read_candidate(const fs::path& path, const std::vector<std::stri
 
 Step<Candidate> read_candidate(const fs::path& path, const Platform& platform) {
   KF_STEP(Candidate candidate, read_candidate(path, platform.files));
+  candidate.comment = platform.comment;
   if (platform.kind != PlatformKind::kDevice || candidate.plan()) return candidate;
   std::error_code error;
   const fs::path file = (fs::is_directory(path, error) ? path : path.parent_path()) / kPlanFile;

@@ -20,6 +20,7 @@ struct SourceFile {
 struct Candidate {
   std::vector<SourceFile> files;  // the main file first
   std::string origin;             // "file softmax.cc", later "model NAME attempt 3", "smith"
+  std::string comment = "//";     // Platform::comment: what begins a line of directives
 
   std::string content_hash() const;
   // Lines of the form "// kforge: KEY VALUE" in the main file: "general", "flags -O2", "compiler g++",

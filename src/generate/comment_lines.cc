@@ -4,6 +4,8 @@
 #include <cctype>
 #include <string>
 
+#include "base/text.h"
+
 namespace kforge {
 namespace {
 
@@ -83,6 +85,17 @@ class Scanner {
 
 }  // namespace
 
-std::vector<CommentLine> comment_lines(std::string_view source) { return Scanner(source).run(); }
+std::vector<CommentLine> comment_lines(std::string_view source, std::string_view mark) {
+  if (mark == "//") return Scanner(source).run();
+  std::vector<CommentLine> found;
+  int line = 1;
+  for (std::size_t at = 0; at < source.size(); ++line) {
+    const std::size_t end = std::min(source.find('\n', at), source.size());
+    const std::string_view text = trimmed(source.substr(at, end - at));
+    if (text.starts_with(mark)) found.push_back({line, text.substr(mark.size())});
+    at = end + 1;
+  }
+  return found;
+}
 
 }  // namespace kforge

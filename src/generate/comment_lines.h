@@ -12,6 +12,8 @@ struct CommentLine {
   std::string_view text;  // behind the mark; belongs to the source
 };
 
-std::vector<CommentLine> comment_lines(std::string_view source);
+// `mark` is what begins a comment in the source's language; behind any but "//" a line is a comment when it
+// begins with it.
+std::vector<CommentLine> comment_lines(std::string_view source, std::string_view mark = "//");
 
 }  // namespace kforge

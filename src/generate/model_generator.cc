@@ -108,6 +108,7 @@ class Conversation {
     if (!parsed.program) {
       generation_.program = std::unexpected(Failure(parsed.program.error()));
     } else {
+      parsed.program->comment = context_.platform->comment;
       parsed.program->origin = fmt::format("model {} attempt {}", model_.name(), plan_.attempt);
       generation_.program = std::move(*parsed.program);
     }

@@ -109,6 +109,7 @@ PromptData system_data(const AgentSetting& context, const Blocks& block) {
   t["platform"] = platform.name;
   t["platform_description"] = platform.description;
   t["language"] = platform.language;
+  t["comment"] = platform.comment;
   t["main_file"] = main_file;
   t["tag"] = platform.kind == PlatformKind::kNative ? "cpp" : platform.files.front().substr(1);
   for (const char* kind : {"native", "device", "command"})
@@ -173,6 +174,7 @@ PromptData turn_data(const Plan& plan, const AgentSetting& context, const Blocks
                        : last->judgement ? std::string(name_of(last->judgement->outcome))
                                          : "";
     if (last->judgement && !last->judgement->tuning.empty())
+      t["comment"] = context.platform->comment,
       t["tuning"] = block("tuning", fenced(shorten(last->judgement->tuning, kTuningBytes)));
     t["feedback"] = block("feedback", failure_feedback(*last, shrink > 0 ? context.feedback_bytes / 2
                                                                          : context.feedback_bytes));

@@ -145,24 +145,33 @@ Result<Tunable> read_tunable(std::string_view word) {
   return tunable;
 }
 
-constexpr std::string_view kValuesFound = "// Values found by KForge:\n";
+std::string values_found(const Candidate& program) {
+  return fmt::format("{} Values found by KForge:\n", program.comment);
+}
 
-std::string value_lines(const std::string& name, std::int64_t value) {
-  return fmt::format("#undef {0}\n#define {0} {1}\n", name, value);
+// How the two lines of a value begin: macros in C and its kin; elsewhere values travel beside the source (-D,
+// the runner's symbols), and the lines are comments.
+struct ValueLines {
+  std::string undef, define;
+};
+ValueLines value_lines_of(const Candidate& program) {
+  if (program.comment == "//") return {"#undef ", "#define "};
+  return {program.comment + " kforge tunable ", program.comment + " kforge value "};
 }
 
 // Cuts the values found earlier out of a program, wherever an author left them.
-Assignment take_values(std::string& text) {
+Assignment take_values(const Candidate& program, std::string& text) {
   Assignment values;
-  std::size_t at = text.find(kValuesFound);
+  const std::string title = values_found(program);
+  const ValueLines lines = value_lines_of(program);
+  std::size_t at = text.find(title);
   if (at == std::string::npos) return values;
-  text.erase(at, kValuesFound.size());
+  text.erase(at, title.size());
   for (;;) {
-    constexpr std::string_view kUndef = "#undef ";
     std::size_t end = text.find('\n', at);
-    if (text.compare(at, kUndef.size(), kUndef) != 0 || end == std::string::npos) return values;
-    std::string name = text.substr(at + kUndef.size(), end - at - kUndef.size());
-    std::string define = fmt::format("#define {} ", name);
+    if (text.compare(at, lines.undef.size(), lines.undef) != 0 || end == std::string::npos) return values;
+    std::string name = text.substr(at + lines.undef.size(), end - at - lines.undef.size());
+    std::string define = fmt::format("{}{} ", lines.define, name);
     std::size_t number = end + 1 + define.size();
     std::int64_t value = 0;
     if (text.compare(end + 1, define.size(), define) != 0) return values;
@@ -233,13 +242,15 @@ Candidate with_values(const Candidate& candidate, const Assignment& values) {
   std::string& text = filled.files.front().content;
   // A program that was tuned before and is changed again has its values at its top: those of other names
   // stay.
-  Assignment all = take_values(text);
+  Assignment all = take_values(candidate, text);
   std::erase_if(all, [&](const auto& old) {
     return std::ranges::count(values, old.first, &Assignment::value_type::first) > 0;
   });
   all.insert(all.end(), values.begin(), values.end());
-  std::string macros(kValuesFound);
-  for (const auto& [name, value] : all) macros += value_lines(name, value);
+  std::string macros = values_found(candidate);
+  const ValueLines lines = value_lines_of(candidate);
+  for (const auto& [name, value] : all)
+    macros += fmt::format("{0}{2}\n{1}{2} {3}\n", lines.undef, lines.define, name, value);
   // The line that asked for the search has been answered.
   for (std::size_t at = 0; (at = text.find("kforge: tune", at)) != std::string::npos; at += 12)
     text.replace(at, 12, "kforge tuned");
@@ -251,7 +262,7 @@ Candidate with_values(const Candidate& candidate, const Assignment& values) {
 Result<Assignment> current_values(const Candidate& candidate) {
   KF_TRY(Tunables tunables, tunables_of(candidate));
   std::string text = candidate.files.front().content;
-  Assignment values = take_values(text);
+  Assignment values = take_values(candidate, text);
   for (const Tunable& tunable : tunables.list)
     if (std::ranges::count(values, tunable.name, &Assignment::value_type::first) == 0)
       values.emplace_back(tunable.name, tunable.values.front());

@@ -86,5 +86,21 @@ TEST(Conditions, Arithmetic) {
   EXPECT_FALSE(condition_holds(std::string(5000, '(') + "A<3", v)) << "no deep recursion";
 }
 
+TEST(Tunables, FollowTheCommentSignOfTheLanguage) {
+  Candidate program{
+      {{"kernel.f90", "! kforge: general\n! kforge: tune WIDE=16,32\n// kforge: tune NO=1\nend\n"}},
+      "test",
+      "!"};
+  EXPECT_TRUE(program.claims_general());
+  EXPECT_EQ(current_values(program).value(), (Assignment{{"WIDE", 16}}));
+  const Candidate filled = with_values(program, {{"WIDE", 32}});
+  EXPECT_EQ(filled.files[0].content.find('#'), std::string::npos) << "no preprocessor is taken for granted";
+  EXPECT_TRUE(filled.files[0].content.starts_with("! Values found by KForge:\n"));
+  EXPECT_EQ(current_values(filled).value(), (Assignment{{"WIDE", 32}}));
+  EXPECT_FALSE(has_tunables(filled));
+  const Candidate again = with_values(filled, {{"WIDE", 16}});
+  EXPECT_EQ(current_values(again).value(), (Assignment{{"WIDE", 16}}));
+}
+
 }  // namespace
 }  // namespace kforge

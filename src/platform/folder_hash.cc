@@ -1,4 +1,5 @@
-// A hash over a platform's folder: what a result was made with, by content and not by name.
+// The files of a platform's folder, and a hash over them: what a result was made with, by content and not by
+// name.
 #include <algorithm>
 
 #include "base/files.h"
@@ -37,6 +38,27 @@ Result<std::string> hash_of_folder(const fs::path& folder) {
     hasher.add(content);
   }
   return hasher.hex();
+}
+
+Result<std::vector<PlatformFile>> own_files(const Platform& platform) {
+  constexpr std::size_t kMostBytes = 16 << 20;
+  std::vector<PlatformFile> files;
+  std::error_code error;
+  std::size_t left = kMostBytes;
+  for (fs::directory_iterator it(platform.folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (!it->is_regular_file(error) || name == "platform.toml" || name == "notes.md") continue;
+    if (it->file_size(error) > left)
+      return fail_with_remedy("name what is large in 'sandbox.read' and keep it elsewhere",
+                              fmt::format("the files beside {} are more than {} MiB",
+                                          (platform.folder / "platform.toml").string(), kMostBytes >> 20));
+    KF_TRY(std::string content, read_file(it->path(), left));
+    left -= content.size();
+    files.push_back({name, std::move(content)});
+  }
+  if (error) return fail("cannot read {}: {}", platform.folder.string(), error.message());
+  std::ranges::sort(files, {}, &PlatformFile::name);
+  return files;
 }
 
 }  // namespace kforge

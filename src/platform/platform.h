@@ -77,6 +77,8 @@ struct Platform {
   PlatformKind kind = PlatformKind::kNative;
   std::string language;            // "C++"
   std::vector<std::string> files;  // extensions a candidate may have, main file first: ".cc", ".h"
+  // What begins a comment that fills a line; directives stand in such lines: "// kforge: general".
+  std::string comment = "//";
   Objective objective = Objective::kTime;
 
   struct Build {
@@ -104,10 +106,13 @@ struct Platform {
     std::vector<std::string> runner;
     std::vector<std::string> features;   // of the emulated processor, for `needs` of flag sets
     std::optional<DeviceDriver> driver;  // device
+    // Command: what runs a program, before --calls n --inputs FILE --outputs FILE; see kRunVariables.
+    std::vector<std::string> command;
   } run;
   struct Probe {
     std::vector<std::string> argv;  // answers with its version, inside the sandbox
     std::string library, remedy;
+    std::string emulated;  // command: a word of the answer that says that nothing can be timed; "": none does
   } probe;
   struct Sandbox {
     SandboxProfile profile = SandboxProfile::kNative;  // of running programs: kNative or kDriver
@@ -148,7 +153,7 @@ inline constexpr std::string_view kBuildVariables[] = {
     "output",          // the artefact
 };
 
-// The same on devices (one command for each kernel of the plan) and for commands.
+// The same on devices (one command for each kernel of the plan).
 inline constexpr std::string_view kDeviceBuildVariables[] = {
     "defines",  // -D of the dimensions, tunables, the plan's defines, and of the kernel's BLOCK_X,
                 // SHARED_BYTES, ...
@@ -157,6 +162,21 @@ inline constexpr std::string_view kDeviceBuildVariables[] = {
     "kernel",   // the kernel's name
     "output",   // the artefact
     "source",   // the main file
+};
+
+// The same for commands.
+inline constexpr std::string_view kCommandBuildVariables[] = {
+    "defines",   // -D of the dimensions and tunables
+    "include",   // folder of the sources
+    "output",    // the program
+    "platform",  // a copy of the files in the platform's folder
+    "source",    // the main file
+};
+
+// What may stand in [run] command.
+inline constexpr std::string_view kRunVariables[] = {
+    "platform",  // a copy of the files in the platform's folder
+    "program",   // what [build] made; without it the main file
 };
 
 // What may stand in [run] runner, each as ${name}.
@@ -205,6 +225,13 @@ struct ListedPlatform {
   Result<Platform> platform;
 };
 Result<std::vector<ListedPlatform>> list_platforms();
+
+// The plain files that lie in the folder itself, for those who run with the platform: runners, scripts.
+// Neither platform.toml nor notes.md; an Error where they are more than 16 MiB.
+struct PlatformFile {
+  std::string name, content;
+};
+Result<std::vector<PlatformFile>> own_files(const Platform& platform);
 
 // A hash over the names and contents of the folder's files.
 Result<std::string> hash_of_folder(const std::filesystem::path& folder);

@@ -391,5 +391,58 @@ TEST_F(PlatformTest, NoFileCrashesIt) {
   for (std::size_t cut = 0; cut < good.size(); cut += 3) (void)load(good.substr(0, cut));
 }
 
+constexpr const char* kSmallestCommand = R"(description = "d"
+kind = "command"
+language = "sh"
+files = [".sh"]
+comment = "#"
+[run]
+command = ["/bin/sh", "${platform}/runner.sh", "${program}"]
+)";
+
+TEST_F(PlatformTest, CommandsHaveARunnerAndACommentSign) {
+  auto platform = load(kSmallestCommand);
+  ASSERT_TRUE(platform) << platform.error().message;
+  EXPECT_EQ(platform->comment, "#");
+  EXPECT_EQ(platform->run.command.size(), 3u);
+  EXPECT_EQ(platform->sandbox.profile, SandboxProfile::kDriver);
+  std::ofstream(dir_.path() / "runner.sh") << "exit 0";
+  auto files = own_files(*platform);
+  ASSERT_TRUE(files);
+  ASSERT_EQ(files->size(), 1u) << "neither platform.toml nor folders";
+  EXPECT_EQ(files->front().name, "runner.sh");
+}
+
+// Every key that would have no effect is a mistake.
+TEST_F(PlatformTest, KeysOfOtherKindsAreMistakesOnCommandPlatforms) {
+  const std::string text = kSmallestCommand;
+  auto changed = [&](const std::string& from, const std::string& to) {
+    std::string toml = text;
+    return error(toml.replace(toml.find(from), from.size(), to));
+  };
+  EXPECT_THAT(changed("comment = \"#\"\n", ""), HasSubstr("comment"));
+  EXPECT_THAT(changed("\"#\"", "\"a very long sign\""), HasSubstr("'comment' is what begins"));
+  EXPECT_THAT(changed(", \"${program}\"", ""), HasSubstr("has no \"${program}\""));
+  EXPECT_THAT(changed("${platform}", "${platfrom}"), HasSubstr("did you mean 'platform'"));
+  EXPECT_THAT(error(text + "driver = \"opencl\"\n"),
+              HasSubstr("'run.driver' belongs to platforms of kind device"));
+  EXPECT_THAT(error(text + "prefix = [\"x\"]\n"), HasSubstr("kind native"));
+  EXPECT_THAT(error(text + "[build]\ntimeout_seconds = 3\n"),
+              HasSubstr("has no effect without 'build.argv'"));
+  EXPECT_THAT(error(text + "[build]\nargv = [\"cc\", \"${source}\", \"${kernel}\", \"${output}\"]\n"),
+              HasSubstr("unknown variable ${kernel}"));
+  EXPECT_THAT(error(text + "[probe]\nemulated = \"x\"\n"), HasSubstr("without 'probe.argv'"));
+  EXPECT_THAT(error(text + "[model]\nname = \"m\"\nversion = \"1\"\nargv = [\"x\"]\n"),
+              HasSubstr("commands have no [model]"));
+  EXPECT_THAT(
+      error(text +
+            "[[profiler]]\nname = \"p\"\ngives = \"text\"\nparser = \"text\"\nargv = [\"x\", \"${call}\"]\n"),
+      HasSubstr("unknown variable ${call}"));
+  EXPECT_THAT(error(std::string(kSmallest) + "[probe]\nargv = [\"x\"]\nemulated = \"x\"\n"),
+              HasSubstr("'probe.emulated' belongs to platforms of kind command"));
+  EXPECT_THAT(error("comment = \"#\"\n" + std::string(kSmallest)),
+              HasSubstr("'comment' belongs to platforms of kind command"));
+}
+
 }  // namespace
 }  // namespace kforge

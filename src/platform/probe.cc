@@ -93,6 +93,16 @@ Readiness open_device_of(const Platform& platform) {
   return {State::kReady, facts->text(), "", *facts};
 }
 
+// What runs or builds the programs of a command platform, where it is a program of this machine.
+std::optional<std::string> command_missing(const Platform& platform) {
+  for (const auto* argv : {&platform.build.argv, &platform.run.command}) {
+    if (argv->empty() || argv->front().find('$') != std::string::npos) continue;
+    if (!find_program(argv->front(), platform.sandbox.read))
+      return fmt::format("{} is not installed below /usr, nor in a folder of 'sandbox.read'", argv->front());
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Readiness probe_platform(const Platform& platform) {
@@ -116,6 +126,12 @@ Readiness probe_platform(const Platform& platform) {
   }
   if (platform.emulates_device()) return {State::kEmulated, "KForge's emulator, " + answer, ""};
   if (platform.kind == PlatformKind::kDevice) return open_device_of(platform);
+  if (platform.kind == PlatformKind::kCommand) {
+    if (auto why = command_missing(platform)) return missing(platform, *why);
+    const std::string& word = platform.probe.emulated;
+    const bool timed = word.empty() || answer.find(word) == std::string::npos;
+    return {timed ? State::kReady : State::kEmulated, answer, ""};
+  }
   if (!platform.emulated()) return {State::kReady, answer, ""};
   const std::vector<std::string>& prefix = platform.prefix_here();
   if (prefix.empty())

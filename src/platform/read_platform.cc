@@ -85,6 +85,14 @@ Platform::Build read_build(TomlSection section, PlatformKind kind) {
   if (kind == PlatformKind::kNative) {
     only_for(section, {"step"}, "build.", kind, "device");
     read_native_build(section, build);
+  } else if (kind == PlatformKind::kCommand) {
+    only_for(section, {"compiler", "march", "precompiled", "allowed_flags", "library_flags"}, "build.", kind,
+             "native");
+    only_for(section, {"step"}, "build.", kind, "device");
+    check_variables(section, "argv", "build.argv", build.argv, kCommandBuildVariables);
+    if (!build.argv.empty()) check_has(section, "argv", "build.argv", build.argv, {"${source}", "${output}"});
+    if (build.argv.empty() && section.has("timeout_seconds"))
+      section.mistake("timeout_seconds", "'build.timeout_seconds' has no effect without 'build.argv'");
   } else {
     only_for(section, {"compiler", "march", "precompiled", "allowed_flags", "library_flags"}, "build.", kind,
              "native");
@@ -134,7 +142,20 @@ void read_run(TomlSection section, PlatformKind kind, Platform::Run& run) {
   } else {
     only_for(section, {"machine", "prefix", "runner", "features"}, "run.", kind, "native");
   }
-  if (kind == PlatformKind::kCommand) only_for(section, {"driver"}, "run.", kind, "device");
+  if (kind == PlatformKind::kCommand) {
+    only_for(section, {"driver"}, "run.", kind, "device");
+    run.command = section.texts("command");
+    check_variables(section, "command", "run.command", run.command, kRunVariables);
+    const bool names_program = std::ranges::any_of(
+        run.command, [](const std::string& word) { return word.find("${program}") != std::string::npos; });
+    if (!names_program)
+      section.mistake(
+          "command",
+          "'run.command' is missing or has no \"${program}\": what runs a program, before --calls n "
+          "--inputs FILE --outputs FILE");
+  } else {
+    only_for(section, {"command"}, "run.", kind, "command");
+  }
   constexpr DeviceDriver kDrivers[] = {DeviceDriver::kOpenCl, DeviceDriver::kVulkan, DeviceDriver::kCuda,
                                        DeviceDriver::kMetal};
   std::string driver = section.one_of("driver", {"opencl", "vulkan", "cuda", "metal"}, "opencl");
@@ -147,10 +168,19 @@ void read_run(TomlSection section, PlatformKind kind, Platform::Run& run) {
   section.finish();
 }
 
-void read_probe(TomlSection section, Platform::Probe& probe) {
+void read_probe(TomlSection section, PlatformKind kind, Platform::Probe& probe) {
   probe.argv = section.texts("argv");
   probe.library = section.text("library");
   probe.remedy = section.text("remedy");
+  if (kind == PlatformKind::kCommand) {
+    probe.emulated = section.text("emulated");
+    if (!probe.emulated.empty() && probe.argv.empty())
+      section.mistake(
+          "emulated",
+          "'probe.emulated' has no effect without 'probe.argv', whose answer it is looked for in");
+  } else {
+    only_for(section, {"emulated"}, "probe.", kind, "command");
+  }
   section.finish();
 }
 
@@ -235,6 +265,16 @@ Profiler read_profiler(TomlSection section) {
   return profiler;
 }
 
+// The program is behind the platform's own runner: there is no library to take apart or to call.
+void check_command_profiler(TomlSection& section, const Profiler& profiler) {
+  constexpr std::string_view kFiles[] = {"output", "platform", "platforms", "sources"};
+  check_variables(section, "argv", "profiler.argv", profiler.argv, kFiles, profiler.after);
+  for (const char* key : {"build_flags", "march", "threads"})
+    if (section.has(key))
+      section.mistake(key, fmt::format("'profiler.{}' has no effect on a command platform: remove it", key));
+  if (profiler.runs != "tool") section.mistake("runs", "'profiler.runs' is \"tool\" on a command platform");
+}
+
 CostModel read_model(TomlSection section) {
   CostModel model;
   model.version = section.text("version", true);
@@ -299,10 +339,27 @@ PlatformKind kind_of(std::string_view name) {
 void read_models(TomlSection& top, Platform& platform) {
   if (platform.objective == Objective::kModel || top.has("model"))
     platform.model = read_model(top.section("model"));
+  if (platform.kind == PlatformKind::kCommand && platform.model)
+    return top.mistake(
+        "model",
+        "commands have no [model]: their programs are timed, or, where the probe's answer has the "
+        "word 'probe.emulated', only verified; leave it and 'objective' out");
   if (platform.objective == Objective::kTime && top.has("model") && platform.run.machine.empty())
     top.mistake("model",
                 "[model] has no effect with objective \"time\": set objective = \"model\", or 'run.machine' "
                 "where programs run under an emulator");
+}
+
+// Sources of native platforms and devices are of C's kin.
+void read_comment(TomlSection& top, Platform& platform) {
+  if (platform.kind != PlatformKind::kCommand)
+    return only_for(top, {"comment"}, "", platform.kind, "command");
+  platform.comment = top.text("comment", true);
+  const bool usable =
+      platform.comment.size() <= 4 &&
+      std::ranges::all_of(platform.comment, [](unsigned char c) { return c > ' ' && c <= '~'; });
+  if (!usable)
+    top.mistake("comment", "'comment' is what begins a comment that fills a line: \"#\", \"!\", \"--\"");
 }
 
 Result<void> fill(Platform& platform, TomlSection& top) {
@@ -314,15 +371,19 @@ Result<void> fill(Platform& platform, TomlSection& top) {
     if (!ending.starts_with('.'))
       top.mistake("files", fmt::format("'files': '{}' must start with a dot", ending));
   if (platform.files.empty()) top.mistake("files", "'files' is missing: the endings a program may have");
+  read_comment(top, platform);
   platform.objective =
       top.one_of("objective", {"time", "model"}, "time") == "model" ? Objective::kModel : Objective::kTime;
   platform.build = read_build(top.section("build"), platform.kind);
   read_run(top.section("run"), platform.kind, platform.run);
-  read_probe(top.section("probe"), platform.probe);
+  read_probe(top.section("probe"), platform.kind, platform.probe);
   read_sandbox(top.section("sandbox"), platform, platform.sandbox);
   read_peaks(top, platform.peaks);
   read_models(top, platform);
-  for (TomlSection& row : top.sections("profiler")) platform.profilers.push_back(read_profiler(row));
+  for (TomlSection& row : top.sections("profiler")) {
+    platform.profilers.push_back(read_profiler(row));
+    if (platform.kind == PlatformKind::kCommand) check_command_profiler(row, platform.profilers.back());
+  }
   KF_TRY_VOID(read_symbols(top.section("symbols"), platform));
   top.finish();
   return {};
