@@ -78,7 +78,8 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
   KF_TRY_VOID(place_artefact(program, built->artefact));
   workspace.progress().stage("checking values");
   std::optional<Stopwatch::Measure> checks(std::in_place, watch, "checks");
-  if (setup.device.emulated) {
+  // What a command takes is its start-up, mostly.
+  if (setup.device.emulated && setup.platform.kind != PlatformKind::kCommand) {
     KF_TRY(found.within_reach, gates_within_reach(context, program.spec));
     if (!found.within_reach && !candidate.claims_general())
       return verdict.fail(out_of_reach()), std::move(found);
@@ -139,8 +140,10 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
 
 }  // namespace
 
-Result<Judgement> judge(Workspace& workspace, const Program& program, const JudgeRequest& request) {
+Result<Judgement> judge(Workspace& workspace, const Program& given, const JudgeRequest& request) {
   const JudgeSetup& setup = workspace.setup();
+  Program program = given;
+  if (program) program->comment = setup.platform.comment;  // programs of the store do not know it
   Stopwatch watch;
   Judgement judgement;
   if (!program) judgement.cases.emplace_back().verdict.fail(program.error());

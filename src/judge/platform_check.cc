@@ -6,6 +6,7 @@
 #include "judge/race.h"
 #include "judge/report_of.h"
 #include "judge/workspace.h"
+#include "judge/wrong_command_programs.h"
 #include "judge/wrong_device_programs.h"
 #include "judge/wrong_programs.h"
 
@@ -41,7 +42,17 @@ class Checking {
   }
 
  private:
-  bool on_device() const { return check_.platform.kind == PlatformKind::kDevice; }
+  Result<std::vector<WrongProgram>> programs_that_fail(const Candidate& example,
+                                                       const BoundTask& task) const {
+    if (check_.platform.kind == PlatformKind::kCommand) return wrong_command_programs(check_.platform);
+    const bool device = check_.platform.kind == PlatformKind::kDevice;
+    return device ? wrong_device_programs(example, task) : wrong_programs(example, task);
+  }
+  Result<Candidate> twice_the_work(const Candidate& example, const BoundTask& task) const {
+    if (check_.platform.kind == PlatformKind::kCommand) return twice_command_example(check_.platform);
+    const bool device = check_.platform.kind == PlatformKind::kDevice;
+    return device ? repeated_device_example(example, 2) : repeated_example(example, task, 2);
+  }
   fs::path example_path() const { return check_.platform.folder / "example"; }
 
   Result<std::unique_ptr<Workspace>> open(const std::string& shape_set, double call_limit_seconds) {
@@ -80,8 +91,7 @@ class Checking {
 
   Result<void> judge_wrong_programs(const Candidate& example) {
     KF_TRY(auto workspace, open("small", kCallSeconds));
-    auto programs = on_device() ? wrong_device_programs(example, workspace->setup().bound(0))
-                                : wrong_programs(example, workspace->setup().bound(0));
+    auto programs = programs_that_fail(example, workspace->setup().bound(0));
     if (!programs) {
       add("wrong program", "all", "programs that must fail", State::kSkipped, programs.error().message);
       return {};
@@ -105,8 +115,7 @@ class Checking {
     KF_TRY(auto workspace, open("bench", 0));
     KF_TRY_VOID(race(*workspace, example, example, "equal", "the example beside itself: neither is faster",
                      1 - kEqual, 1 + kEqual));
-    auto twice = on_device() ? repeated_device_example(example, 2)
-                             : repeated_example(example, workspace->setup().bound(0), 2);
+    auto twice = twice_the_work(example, workspace->setup().bound(0));
     if (!twice) {
       add("clock", "twice", "twice the work takes twice the time", State::kSkipped, twice.error().message);
       return {};
@@ -146,8 +155,7 @@ class Checking {
           "there is no [model]");
       return {};
     }
-    auto twice = on_device() ? repeated_device_example(example, 2)
-                             : repeated_example(example, workspace->setup().bound(0), 2);
+    auto twice = twice_the_work(example, workspace->setup().bound(0));
     if (!twice) {
       add("model", "twice", "twice the work is modelled about twice as long", State::kSkipped,
           twice.error().message);

@@ -61,8 +61,10 @@ Race::~Race() = default;
 
 Result<void> Race::open(double call_ns) {
   TimingOptions timing = timing_options(workspace_.setup(), *context_);
-  KF_TRY(memory_,
-         InputMemory::create_for_turns(task_, slots_for(task_, std::max(call_ns, 1e3) / 4, timing.batch_ns)));
+  const std::uint32_t slots = workspace_.setup().run.starts_anew
+                                  ? slots_for_runs(task_)
+                                  : slots_for(task_, std::max(call_ns, 1e3) / 4, timing.batch_ns);
+  KF_TRY(memory_, InputMemory::create_for_turns(task_, slots));
   choices_.assign(memory_->layout.slots, {InputKind::kOwn, context_->check_seed(InputKind::kOwn)});
   for (std::uint32_t slot = 1; slot < memory_->layout.slots; ++slot)
     choices_[slot].seed = mix_seed(context_->secret, 1000 + slot);

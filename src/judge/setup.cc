@@ -43,6 +43,20 @@ Result<SandboxTier> tier_of(const JudgeOptions& options) {
   return *options.sandbox;
 }
 
+Error missing_something(const Platform& platform, const Readiness& readiness) {
+  return Error{fmt::format("platform {} is missing something: {}", platform.name, readiness.reason),
+               readiness.remedy};
+}
+
+// Commands compute on this processor, or on what their own runner finds; its version makes another device.
+Result<Device> command_device(const Platform& platform, const Machine& machine) {
+  const Readiness readiness = probe_platform(platform);
+  if (!readiness.usable()) return std::unexpected(missing_something(platform, readiness));
+  Device device{machine.cpu_model, readiness.reason, readiness.state == Readiness::State::kEmulated, ""};
+  device.id = Hasher().add(machine.id()).add(platform.name).add(readiness.reason).hex().substr(0, 12);
+  return device;
+}
+
 // What programs of the platform run on; under an emulator that is another machine, whose instruction sets are
 // those the platform says it emulates.
 Result<Device> device_of(const Platform& platform, Machine& machine) {
@@ -54,11 +68,10 @@ Result<Device> device_of(const Platform& platform, Machine& machine) {
     device.facts = std::move(facts);
     return device;
   }
+  if (platform.kind == PlatformKind::kCommand) return command_device(platform, machine);
   if (!platform.emulated()) return Device{machine.cpu_model, "", false, machine.id()};
   Readiness readiness = probe_platform(platform);
-  if (!readiness.usable())
-    return fail_with_remedy(readiness.remedy, fmt::format("platform {} is missing something: {}",
-                                                          platform.name, readiness.reason));
+  if (!readiness.usable()) return std::unexpected(missing_something(platform, readiness));
   const std::string emulates(platform.emulates_device() ? name_of(*platform.run.driver)
                                                         : platform.run.machine);
   if (!platform.emulates_device())
@@ -90,9 +103,6 @@ Result<std::unique_ptr<const JudgeSetup>> open_setup(const JudgeOptions& options
   KF_TRY(auto dims, parse_dims(options.set));
   KF_TRY_VOID(set_dims(setup.task, options.shape_set, dims));
   KF_TRY(setup.platform, load_platform(options.platform));
-  if (setup.platform.kind == PlatformKind::kCommand)
-    return fail("platform {} is of kind {}, which this version of KForge cannot judge", setup.platform.name,
-                name_of(setup.platform.kind));
   KF_TRY(setup.machine, describe_machine());
   KF_TRY(setup.device, device_of(setup.platform, setup.machine));
   KF_TRY(setup.run, run_setting(setup.platform));

@@ -76,16 +76,17 @@ Result<void> read_expectation(std::string_view file, const std::string& text, Wr
     for (std::string name; std::getline(names, name, '|');)
       if (auto outcome = outcome_from_name(name)) program.outcomes.push_back(*outcome);
   }
-  if (program.outcomes.empty()) return fail("{} has no line '// expect: outcome=...'", file);
+  if (program.outcomes.empty()) return fail("{} has no line 'expect: outcome=...'", file);
   return {};
 }
 
-Result<void> read_comments(std::string_view file, const std::string& source, WrongProgram& program) {
+Result<void> read_comments(std::string_view file, const std::string& source, WrongProgram& program,
+                           std::string_view comment) {
   std::istringstream lines(source);
-  constexpr std::string_view kExpect = "// expect: ";
+  const std::string mark = fmt::format("{} ", comment), expect = mark + "expect: ";
   for (std::string line; std::getline(lines, line);) {
-    if (program.what.empty() && line.starts_with("// ")) program.what = line.substr(3);
-    if (line.starts_with(kExpect)) KF_TRY_VOID(read_expectation(file, line.substr(kExpect.size()), program));
+    if (program.what.empty() && line.starts_with(mark)) program.what = line.substr(mark.size());
+    if (line.starts_with(expect)) KF_TRY_VOID(read_expectation(file, line.substr(expect.size()), program));
   }
   if (program.outcomes.empty()) return fail("{} says nothing about what must become of it", file);
   return {};

@@ -28,8 +28,10 @@ struct WrongProgram {
 
 // "outcome=rejected|crash gate=symbols"
 Result<void> read_expectation(std::string_view file, const std::string& text, WrongProgram& program);
-// What a program is and what must become of it, from its lines "// ..." and "// expect: ...".
-Result<void> read_comments(std::string_view file, const std::string& source, WrongProgram& program);
+// What a program is and what must become of it, from its lines "// ..." and "// expect: ..."; `comment` is
+// what begins them.
+Result<void> read_comments(std::string_view file, const std::string& source, WrongProgram& program,
+                           std::string_view comment = "//");
 
 // Each with the example under the name honest_kernel; an Error for an example they cannot be made from (it
 // defines prepare and kernel_prepared in place of kernel).

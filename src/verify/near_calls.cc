@@ -70,6 +70,15 @@ Result<bool> NearCalls::in_slots(const InputChoice& choice, std::span<const Vari
   return true;
 }
 
+std::vector<std::uint32_t> NearCalls::run_ending_in(std::uint32_t slot, const InputChoice& choice) {
+  if (!process_.usage().starts_anew) return {slot};
+  InputChoice nearly = choice;
+  nearly.variation = {kNearParts[random_() % std::size(kNearParts)], random_(), true};
+  fill_inputs(task_, memory_, nearly, 1 - slot);
+  reset_outputs(task_, process_.outputs(), nearly, 1 - slot);
+  return {1 - slot, slot};
+}
+
 // The same inputs with nearly the same params: what was made of params outside prepare() is out of date.
 Result<bool> NearCalls::with_params(const InputChoice& choice) {
   if (process_.usage().has_prepare || !has_params(task_)) return true;
@@ -122,7 +131,10 @@ Result<std::optional<Failure>> NearCalls::after(const InputChoice& choice) {
     if (i >= of_each) fill_params(task_, memory_, params);
     fill_inputs(task_, memory_, inputs, other());
     reset_outputs(task_, process_.outputs(), inputs, other());
-    KF_TRY(bool alive, checked_call(process_, {other()}, context_.call_limit, verdict_));
+    // In a run of its own it could not be taken for the judged one.
+    const bool anew = process_.usage().starts_anew;
+    const std::vector<std::uint32_t> run = anew ? std::vector{judged_, other()} : std::vector{other()};
+    KF_TRY(bool alive, checked_call(process_, run, context_.call_limit, verdict_));
     if (!alive) return std::nullopt;
     if (snapshot(task_, process_.outputs(), other()) != answer) continue;
     KF_TRY(auto failure, judge_same_answer(params, inputs));

@@ -29,6 +29,9 @@ class NearCalls {
   // The slot of the judged call, and another. They change places after each.
   std::uint32_t judged() const { return judged_; }
   std::uint32_t other() const { return 1 - judged_; }
+  // The slots to call so that `slot`, filled with `choice`, is judged: itself. A program that is started anew
+  // keeps nothing from one run to the next: there a call on nearly the same inputs goes before it in its run.
+  std::vector<std::uint32_t> run_ending_in(std::uint32_t slot, const InputChoice& choice);
   // False when the verdict has failed. The params are those of `choice` again afterwards.
   Result<bool> before(const InputChoice& choice);
   // What failed, if the program itself did not. REQUIRES: the judged call was right.

@@ -6,7 +6,10 @@ namespace kforge {
 
 Result<TimedFindings> TimedJudge::judge() {
   // Opponents may be a few times quicker than the candidate's best check call.
-  std::uint32_t slots = slots_for(task_, std::max(verdict_.check_call_ns, 1e3) / 4, options_.timing.batch_ns);
+  const std::uint32_t slots =
+      candidate_.starts_anew
+          ? slots_for_runs(task_)
+          : slots_for(task_, std::max(verdict_.check_call_ns, 1e3) / 4, options_.timing.batch_ns);
   KF_TRY(memory_, InputMemory::create_for_turns(task_, slots));
   InputChoice own{InputKind::kOwn, context_.check_seed(InputKind::kOwn)};
   KF_TRY(expected_, context_.expected(own.kind));

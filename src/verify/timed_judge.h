@@ -4,6 +4,7 @@
 //   timed_later.cc   calls beyond those that were timed: late ones, and within a batch
 //   timed_again.cc   timed calls made again in a process that knows nothing of the first
 //   timed_oracle.cc  the true results of timed calls: from the oracle, or from a baseline
+//   timed_slope.cc   the clock of programs that are started anew
 //   timed_limits.cc  threads, clocks, and what is too fast to be true
 #pragma once
 
@@ -92,6 +93,8 @@ class TimedJudge {
   bool oracle_wanted(const RememberedCall& call);
   Result<void> judge_by_oracle(const RememberedCall& call, const TensorMemory& outputs, std::uint32_t slot);
   Result<void> judge_clock();
+  Result<void> judge_slope();
+  Step<double> bend_of_slope(ProgramProcess& process);
   Result<void> judge_floor();
   Result<void> judge_suspicious();
   Result<double> measure_again(int samples, std::vector<Sample>& taken);

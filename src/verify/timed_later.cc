@@ -18,7 +18,8 @@ constexpr std::chrono::milliseconds kLeastSpin{2};
 // number of rounds. Where the rounds made few calls, more are made in the same process, in the same way, and
 // are looked at like the others.
 Result<void> TimedJudge::make_late_calls() {
-  if (calls_made_ >= kLeastCalls) return {};
+  // One that is started anew for every run has no late calls.
+  if (calls_made_ >= kLeastCalls || candidate_.starts_anew) return {};
   // Every slot has values anyway, and no time is taken from them: as many calls in a batch as there are
   // slots, where they are short.
   const double slots = memory_->layout.slots;
@@ -57,6 +58,8 @@ Result<void> TimedJudge::judge_look_ahead() {
   std::uint32_t batch = timed_[0].batch;
   if (batch < 4 || !can_probe_look_ahead(task_)) return {};
   // On a device the inputs of a batch are there before it begins, and nothing but KForge's own code submits.
+  // A program that is started anew does in its first call what is on the clock all the same: a run of one
+  // call has the inputs of one.
   if (owned_[0]->usage().has_transfers) return {};
   const InputChoice params = next_params();
   fill_params(task_, *memory_, params);

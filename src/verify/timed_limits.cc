@@ -9,6 +9,7 @@ namespace kforge {
 namespace {
 
 constexpr double kSuspiciousSpeedup = 10;
+constexpr double kMostHidden = 0.25;     // of the rounds of a program that is started anew
 constexpr double kBatchSlackNs = 200e3;  // what a message takes varies by as much, whatever the batch does
 
 // More than max(10 %, 200 us) apart. On a busy machine the parent is woken late, or the program is: what
@@ -93,6 +94,7 @@ Result<double> TimedJudge::measure_again(int samples, std::vector<Sample>& taken
 
 // Gate "clock": two of them. Only a disagreement that repeats in a fresh process counts.
 Result<void> TimedJudge::judge_clock() {
+  if (candidate_.starts_anew) return judge_slope();
   auto disagree = [this](const Sample& sample) {
     return clocks_disagree(sample, context_.threads) || device_clock_disagrees(sample);
   };
@@ -122,6 +124,10 @@ Result<void> TimedJudge::judge_clock() {
 // Gate "floor".
 Result<void> TimedJudge::judge_floor() {
   if (!context_.no_floor.empty()) return verdict_.skip(Gate::kFloor, context_.no_floor), Result<void>{};
+  if (candidate_.starts_anew && findings_.load.disturbed > kMostHidden) {
+    verdict_.skip(Gate::kFloor, "what start-ups vary by hides the calls: the time is an upper bound");
+    return {};
+  }
   TimeFloor floor = time_floor(task_, *context_.machine, peaks_);
   if (findings_.ns.value < floor.bytes_ns) {
     // The figures of the machine may be the ones that are wrong.

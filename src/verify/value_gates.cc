@@ -195,7 +195,8 @@ Result<std::optional<Failure>> ValueJudge::judge_drawn(InputKind kind, const Jud
   if (!alive) return std::nullopt;
   fill_inputs(task_, *memory_, choice, slot);
   reset_outputs(task_, process_->outputs(), choice, slot);
-  KF_TRY(bool called, checked_call(*process_, {slot}, context_.call_limit, verdict_));
+  KF_TRY(bool called,
+         checked_call(*process_, near_->run_ending_in(slot, choice), context_.call_limit, verdict_));
   if (!called) return std::nullopt;
   auto failure = judge_outputs(context, *expected, process_->outputs(), slot, kind, gate_of(kind), verdict_);
   // Wrong values and work after return look alike; looking again tells them apart.
@@ -272,7 +273,9 @@ Result<void> ValueJudge::every_kind() {
   for (const std::string& kind : skipped_)
     verdict_.gates.back().summary += fmt::format("; {} skipped: fp32 is not finite there", kind);
   verdict_.pass(Gate::kMemory,
-                process_->usage().has_transfers
+                process_->usage().starts_anew
+                    ? "every element written, outputs of the right size, inputs sealed"
+                : process_->usage().has_transfers
                     ? "every element written, guard zones on the device intact, inputs as they were"
                     : "every element written, canaries and guard pages intact, inputs sealed");
   return {};
@@ -293,7 +296,8 @@ Result<void> ValueJudge::another_process(Gate gate, const std::string& setting) 
   if (!alive) return {};
   fill_inputs(task_, *memory_, choice, 0);
   reset_outputs(task_, process_->outputs(), choice, 0);
-  KF_TRY(bool called, checked_call(*process_, {0}, context_.call_limit, verdict_));
+  KF_TRY(bool called,
+         checked_call(*process_, near_->run_ending_in(0, choice), context_.call_limit, verdict_));
   if (!called) return {};
   if (auto failure = judge_outputs(context_, *expected, process_->outputs(), 0, kind, gate, verdict_)) {
     *failure = near_->told().explain(std::move(*failure), task_, process_->outputs(), 0);
