@@ -7,10 +7,10 @@
 #   slow     seconds to minutes each: every task, every operator, or a search
 # A program that is in none of the lists is a unit test.
 set(KF_E2E adversarial_test cassettes_test cli_test clock_jump_test error_test export_e2e_test fault_test forge_e2e_test
-  forge_interrupt_test forge_modelled_test forge_resume_test honest_soak models_cli_test models_test platform_e2e_test run_folder_test smith_forge_test)
+  forge_interrupt_test forge_modelled_test forge_resume_test honest_soak models_cli_test models_test platform_e2e_test python_package_test run_folder_test smith_forge_test)
 set(KF_TIMING adversarial_timed honest_soak machine_test)
 set(KF_SANDBOX adversarial_test adversarial_timed build_test emulate_cuda_test export_e2e_test fault_test forge_e2e_test forge_resume_test honest_soak
-  execute_test judge_test platform_e2e_test platform_test profile_test run_folder_test run_test runner_test sandbox_test)
+  execute_test judge_test platform_e2e_test platform_test profile_test python_package_test run_folder_test run_test runner_test sandbox_test)
 set(KF_DEVICE smith_device_test)
 set(KF_SLOW adversarial_timed emulate_checks_test emulate_cuda_test emulate_metal_test emulate_smith_test forge_e2e_test forge_modelled_test honest_soak house_test onednn_test onnx_conformance platform_e2e_test run_folder_test
   smith_device_test smith_forge_test smith_operators_test smith_property_test smith_suite_test smith_threads_test

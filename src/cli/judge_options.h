@@ -26,7 +26,8 @@ struct OutputArguments {
   bool json = false, explain = false, quiet = false;
   int verbose = 0;
 
-  bool silent() const { return json || quiet; }
+  // What is said goes to standard error, so it may be wanted beside a document.
+  bool silent() const { return quiet || (json && verbose == 0); }
   TerminalStyle style() const;
 };
 // `explained`, `spoken`: what --explain and -v add, for this command's help.

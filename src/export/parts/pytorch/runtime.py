@@ -354,6 +354,11 @@ def attach(module, forward):
     return instance
 
 
+def outputs_of(instance, tensors, params):
+    """The kernel's results as a list, through the operator. REQUIRES: why_not() gave None."""
+    return _operator(instance.handle, tensors, params)
+
+
 def run(instance, module, original, inputs, named, same_values=None):
     """The kernel's result, or that of `original`. `same_values` says whether arguments that are no tensors are those of
     the graph."""
@@ -368,7 +373,7 @@ def run(instance, module, original, inputs, named, same_values=None):
         if not _compiling():
             instance.fell_back(reason)
         return original(*inputs, **named)
-    outputs = _operator(instance.handle, tensors, params)
+    outputs = outputs_of(instance, tensors, params)
     return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
 
