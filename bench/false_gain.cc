@@ -4,6 +4,8 @@
 //
 //   bench_false_gain [KIND...] [RACES] [BUSY...]
 //       words of the kinds wanted (all), races of each (40), numbers of busy processes (0 2 4 8)
+//   bench_false_gain on PLATFORM [RACES] [BUSY...]
+//       the platform's example beside itself, with the interval of every race
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -76,15 +78,24 @@ extern "C" void kernel(const float* x, float* y) {{
 struct Kind {
   std::string name, incumbent, challenger, shapes;
   double truth = 1;  // how many times faster the challenger is
+  std::string platform = "cpu";
+  bool show = false;  // every race
 };
 
 struct Tally {
   int races = 0, won = 0, confirmed = 0, rounds = 0, disturbed = 0;
-  double logarithms = 0;
+  double logarithms = 0, squares = 0;
+  int excluded = 0;  // races whose interval leaves out 1
 };
 
 Result<Build> built(Workspace& workspace, const std::string& source) {
-  const Candidate candidate{{{"kernel.cc", source}}, "bench"};
+  Candidate candidate{{{"kernel.cc", source}}, "bench"};
+  if (source.empty()) {
+    KF_TRY(auto example,
+           read_candidate(workspace.setup().platform.folder / "example", workspace.setup().platform));
+    if (!example) return fail("{}", reason_text(example.error()));
+    candidate = *example;
+  }
   KF_TRY(auto build, build_program(workspace, candidate, workspace.setup().bound(0)));
   if (!build) return fail("{}", reason_text(build.error()));
   return std::move(*build);
@@ -93,7 +104,8 @@ Result<Build> built(Workspace& workspace, const std::string& source) {
 Result<Tally> race(const Kind& kind, int races) {
   SilentProgress progress;
   JudgeOptions options;
-  options.task = "core/relu";
+  options.task = kind.incumbent.empty() ? fmt::format("platforms/{}/example", kind.platform) : "core/relu";
+  options.platform = kind.platform;
   options.shape_set = kind.shapes;
   options.baselines = {"none"};
   KF_TRY(auto workspace, Workspace::open(options, progress));
@@ -111,6 +123,12 @@ Result<Tally> race(const Kind& kind, int races) {
     tally.rounds += second.rounds;
     tally.disturbed += second.disturbed;
     tally.logarithms += std::log(second.ratio->value);
+    tally.squares += std::log(second.ratio->value) * std::log(second.ratio->value);
+    tally.excluded += second.ratio->lo > 1 || second.ratio->hi < 1;
+    if (kind.show)
+      std::printf("  %.3f [%.3f, %.3f] %d rounds, %d disturbed\n", second.ratio->value, second.ratio->lo,
+                  second.ratio->hi, second.rounds, second.disturbed),
+          std::fflush(stdout);
     if (second.ratio->lo <= 1) continue;
     ++tally.won;
     KF_TRY(RaceResult again, race.challenge_again());
@@ -118,6 +136,22 @@ Result<Tally> race(const Kind& kind, int races) {
     tally.confirmed += again.ratio->lo > 1;
   }
   return tally;
+}
+
+Result<int> run_on(const std::string& platform, int races, const std::vector<int>& busy) {
+  use_bench_home();
+  for (const int count : busy) {
+    const BusyProcesses beside(count);
+    std::printf("the example of %s beside itself, %d busy\n", platform.c_str(), count);
+    KF_TRY(Tally tally, race({"", "", "", "bench", 1, platform, true}, races));
+    const double mean = tally.logarithms / tally.races;
+    std::printf(
+        "mean %.3fx, deviation between races %.1f %%, intervals without 1: %d of %d, rounds disturbed %.1f "
+        "%%\n",
+        std::exp(mean), 100 * std::sqrt(std::max(tally.squares / tally.races - mean * mean, 0.0)),
+        tally.excluded, tally.races, 100.0 * tally.disturbed / tally.rounds);
+  }
+  return 0;
 }
 
 Result<int> run(const std::vector<std::string>& wanted, int races, const std::vector<int>& busy) {
@@ -164,7 +198,8 @@ int main(int argc, char** argv) {
   const int races = numbers.empty() ? 40 : numbers[0];
   std::vector<int> busy(numbers.size() > 1 ? numbers.begin() + 1 : numbers.end(), numbers.end());
   if (busy.empty()) busy = {0, 2, 4, 8};
-  auto done = kforge::bench::run(words, races, busy);
+  const bool on = words.size() == 2 && words[0] == "on";
+  auto done = on ? kforge::bench::run_on(words[1], races, busy) : kforge::bench::run(words, races, busy);
   if (!done) std::fprintf(stderr, "%s\n", done.error().text().c_str());
   return done ? 0 : 1;
 }
