@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "verify/device_clock.h"
 #include "verify/floor.h"
 
 namespace kforge {
 namespace {
 
 constexpr double kSuspiciousSpeedup = 10;
-constexpr double kMostHidden = 0.25;     // of the rounds of a program that is started anew
-constexpr double kBatchSlackNs = 200e3;  // what a message takes varies by as much, whatever the batch does
+constexpr double kMostHidden = 0.25;  // of the rounds of a program that is started anew
 
 // More than max(10 %, 200 us) apart. On a busy machine the parent is woken late, or the program is: what
 // the kernel says they waited for a processor is allowed for. And a program that claims less than passed
@@ -20,16 +20,6 @@ bool clocks_disagree(const Sample& sample, int threads) {
   if (sample.claimed_ns > sample.parent_ns + allowed) return true;
   if (sample.parent_ns - sample.claimed_ns <= allowed) return false;
   return sample.cpu_ns > threads * sample.claimed_ns + allowed;
-}
-
-// From the first start to the last end by the device's own clock, against the wall's. Before the first and
-// after the last a driver has work of its own, so the device may say somewhat less; more than passed it may
-// not.
-bool device_clock_disagrees(const Sample& sample) {
-  if (sample.device_ns <= 0) return false;
-  const double waits = sample.delay_ns + sample.team_wait_ns;
-  if (sample.device_ns > sample.parent_ns + std::max(0.1 * sample.parent_ns, kBatchSlackNs)) return true;
-  return sample.device_ns < 0.5 * sample.parent_ns - 5 * kBatchSlackNs - waits;
 }
 
 std::string device_clock_text(const std::vector<Sample>& samples, std::uint32_t batch) {
