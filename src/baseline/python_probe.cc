@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/files.h"
 #include "base/hash.h"
@@ -27,7 +28,8 @@ for name in ("numpy", "onnxruntime", "openvino", "torch"):
         versions[name] = importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         versions[name] = "unknown"
-print(json.dumps({"versions": versions, "folders": [path for path in sys.path if path]}))
+folders = [path for path in sys.path if path] + [sys.prefix, sys.base_prefix]
+print(json.dumps({"versions": versions, "folders": folders}))
 )";
 
 // Changes whenever a package is installed or removed.
@@ -42,11 +44,12 @@ std::optional<PythonFacts> read_cached(const fs::path& python, const fs::path& f
   if (!text) return std::nullopt;
   json cached = json::parse(*text, nullptr, false);
   if (!cached.is_object() || !cached.contains("times") || !cached.contains("versions")) return std::nullopt;
-  PythonFacts facts{python, {}, {}};
+  PythonFacts facts{python, {}, {}, {}};
   try {
     for (const auto& [path, time] : cached["times"].items())
       if (changed_at(path) != time.get<std::int64_t>()) return std::nullopt;
     facts.versions = cached["versions"].get<std::map<std::string, std::string>>();
+    facts.folders = cached.at("folders").get<std::vector<std::string>>();
   } catch (const json::exception&) {
     return std::nullopt;  // written by somebody else
   }
@@ -58,7 +61,7 @@ void write_cached(const PythonFacts& facts, const json& folders, const fs::path&
   times[facts.python.string()] = changed_at(facts.python);
   for (const json& folder : folders)
     if (folder.is_string()) times[folder.get<std::string>()] = changed_at(folder.get<std::string>());
-  json cached = {{"versions", facts.versions}, {"times", times}};
+  json cached = {{"versions", facts.versions}, {"folders", facts.folders}, {"times", times}};
   std::error_code ignored;
   fs::create_directories(file.parent_path(), ignored);
   (void)write_file_atomic(file, cached.dump());  // without it the next start asks again
@@ -66,10 +69,18 @@ void write_cached(const PythonFacts& facts, const json& folders, const fs::path&
 
 }  // namespace
 
+std::vector<fs::path> PythonFacts::folders_outside_usr() const {
+  std::set<fs::path> found;
+  std::error_code error;
+  for (const std::string& folder : folders)
+    if (!folder.starts_with("/usr/") && folder != "/usr" && fs::exists(folder, error)) found.insert(folder);
+  return {found.begin(), found.end()};
+}
+
 PythonFacts probe_python(const fs::path& python, const fs::path& cache_folder) {
   fs::path file = cache_folder / ("python-" + sha256_hex(python.string() + kScript).substr(0, 16) + ".json");
   if (auto cached = read_cached(python, file)) return *cached;
-  PythonFacts facts{python, {}, {}};
+  PythonFacts facts{python, {}, {}, {}};
   Command command;
   command.argv = {python.string(), "-c", kScript};
   command.cwd = "/";  // or the script's folder would count as a place for modules
@@ -88,6 +99,7 @@ PythonFacts probe_python(const fs::path& python, const fs::path& cache_folder) {
   }
   try {
     facts.versions = answer["versions"].get<std::map<std::string, std::string>>();
+    facts.folders = answer["folders"].get<std::vector<std::string>>();
   } catch (const json::exception&) {
     facts.failure = "it printed something that is not the answer";
     return facts;

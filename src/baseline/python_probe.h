@@ -14,7 +14,11 @@ namespace kforge {
 struct PythonFacts {
   std::filesystem::path python;
   std::map<std::string, std::string> versions;  // "numpy", "onnxruntime", ...: only what is there
+  std::vector<std::string> folders;             // where it and its packages lie
   std::string failure;                          // not empty: this Python could not be asked, and why
+
+  // What a sandbox must show besides the system: a virtual environment, or a Python of the user's own.
+  std::vector<std::filesystem::path> folders_outside_usr() const;
 };
 
 // Asks one Python. The answer is kept under `cache_folder` until the program or one of its package folders

@@ -20,6 +20,7 @@ std::span<const CommandEntry> all_commands() {
       {"forge", "write a kernel for a task, verified and fast", declare_forge},
       {"eval", "judge a kernel: is it right, and how fast is it?", declare_eval},
       {"suite", "every task of a suite, and the figures of all", declare_suite},
+      {"import", "a PyTorch module, or a folder of them, as tasks", declare_import},
       {"tasks", "list the tasks, show one, check a suite", declare_tasks},
       {"runs", "list the runs of forge, and the suites", declare_runs},
       {"results", "list stored results", declare_results},

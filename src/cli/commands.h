@@ -38,6 +38,7 @@ void declare_doctor(CLI::App& command, int& exit_code);
 void declare_eval(CLI::App& command, int& exit_code);
 void declare_export(CLI::App& command, int& exit_code);
 void declare_forge(CLI::App& command, int& exit_code);
+void declare_import(CLI::App& command, int& exit_code);
 void declare_help(CLI::App& command, int& exit_code);
 void declare_machine(CLI::App& command, int& exit_code);
 void declare_man(CLI::App& command, int& exit_code);

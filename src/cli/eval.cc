@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/import_task.h"
 #include "cli/interrupt.h"
 #include "cli/judge_options.h"
 #include "cli/options.h"
@@ -26,6 +27,10 @@ int run(EvalArguments& arguments) {
   options.store = !arguments.no_store;
 
   clean_up_on_interrupt();
+  if (auto imported =
+          import_in_place(options.task, options.python, options.sandbox, arguments.output.silent());
+      !imported)
+    return report_error(imported.error(), arguments.output.json);
   auto progress = make_progress(arguments.output.silent(), arguments.output.verbose ? 0 : 2);
   auto report = evaluate(options, *progress);
   progress->finish();
@@ -39,7 +44,8 @@ int run(EvalArguments& arguments) {
 void declare_eval(CLI::App& command, int& exit_code) {
   auto arguments = std::make_shared<EvalArguments>();
   EvalOptions& options = arguments->options;
-  command.add_option("TASK", options.task, "task by name (`kforge tasks`), folder or .onnx file")->required();
+  command.add_option("TASK", options.task, "task by name (`kforge tasks`), folder, .onnx or .py file")
+      ->required();
   add_value(command, "-k,--kernel", options.kernel, "PATH", "the kernel: a file, or a folder with kernel.*")
       ->required();
   add_judge_options(command, options, arguments->judge);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/commands.h"
+#include "cli/import_task.h"
 #include "cli/interrupt.h"
 #include "cli/judge_options.h"
 #include "cli/options.h"
@@ -67,6 +68,8 @@ int run(ForgeArguments& arguments, const CLI::App& command) {
   const OutputArguments& output = arguments.output;
   auto ready = complete(arguments);
   if (ready && !arguments.resume.empty()) ready = check_resume(command);
+  JudgeOptions& judge = arguments.options.session;
+  if (ready) ready = import_in_place(judge.task, judge.python, judge.sandbox, output.silent());
   if (!ready) return report_error(ready.error(), output.json);
   auto view = make_run_view(output.silent(), output.verbose > 0);
   ForgeHost host;
@@ -87,7 +90,7 @@ void declare_forge(CLI::App& command, int& exit_code) {
   auto arguments = std::make_shared<ForgeArguments>();
   ForgeOptions& options = arguments->options;
   JudgeOptions& session = options.session;
-  command.add_option("TASK", session.task, "task by name (`kforge tasks`), folder or .onnx file");
+  command.add_option("TASK", session.task, "task by name (`kforge tasks`), folder, .onnx or .py file");
   command
       .add_option(
           "-g,--generator", arguments->generators,

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "base/readable.h"
 #include "cli/commands.h"
+#include "cli/import_task.h"
 #include "cli/interrupt.h"
 #include "cli/judge_options.h"
 #include "cli/options.h"
@@ -63,8 +64,9 @@ Result<void> list(const std::string& suite, const std::string& shape_set, bool j
   return {};
 }
 
-Result<void> show(const std::string& spec, const std::string& shape_set, const std::vector<std::string>& set,
+Result<void> show(std::string spec, const std::string& shape_set, const std::vector<std::string>& set,
                   bool json) {
+  KF_TRY_VOID(import_in_place(spec, {}, std::nullopt, json));
   KF_TRY(Task task, load_task(spec));
   KF_TRY(auto dims, parse_dims(set));
   KF_TRY_VOID(set_dims(task, shape_set, dims));
@@ -137,7 +139,7 @@ void declare_tasks(CLI::App& command, int& exit_code) {
 
   CLI::App* one =
       command.add_subcommand("show", "print a task: its graph and the task.h its kernels include");
-  one->add_option("NAME", a->name, "task by name, folder or .onnx file")->required();
+  one->add_option("NAME", a->name, "task by name, folder, .onnx or .py file")->required();
   one->group("Commands");
   add_value(*one, "--shapes", a->shape_set, "SET", "shape set task.h is for");
   add_dims(*one, a->set);

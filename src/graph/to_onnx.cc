@@ -1,13 +1,15 @@
-// to_onnx_model: the canonical graph as a file that any runtime can execute.
+// to_onnx_model: the canonical graph as a file that any runtime can execute; to_own_model: as one for KForge.
 #include <map>
 
 #include "graph/graph.h"
 #include "graph/kforge_functions.h"
+#include "graph/own_model.h"
 #include "graph/proto_graph.h"
 
 namespace kforge {
+namespace {
 
-Result<std::string> to_onnx_model(const Graph& graph) {
+onnx::ModelProto model_of(const Graph& graph) {
   onnx::ModelProto model;
   model.set_ir_version(8);
   model.set_producer_name("kforge");
@@ -19,6 +21,22 @@ Result<std::string> to_onnx_model(const Graph& graph) {
   import("", 17);
   import("kforge", 1);
   *model.mutable_graph() = graph_to_proto(graph);
+  return model;
+}
+
+Result<std::string> bytes_of(const onnx::ModelProto& model) {
+  std::string bytes;
+  if (model.ByteSizeLong() > (std::size_t{1} << 31) - 1 || !model.SerializeToString(&bytes))
+    return fail("the model is larger than the 2 GB a protobuf file can hold");
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::string> to_own_model(const Graph& graph) { return bytes_of(model_of(graph)); }
+
+Result<std::string> to_onnx_model(const Graph& graph) {
+  onnx::ModelProto model = model_of(graph);
   // A function of IR 8 has no default attributes, and Gelu's choice of formula is no attribute any body could
   // use: every set of attributes gets a function of its own, and its nodes none.
   std::map<std::string, std::string> made;  // body to name
@@ -41,10 +59,7 @@ Result<std::string> to_onnx_model(const Graph& graph) {
     proto->set_op_type(entry->second);
     proto->clear_attribute();
   }
-  std::string bytes;
-  if (model.ByteSizeLong() > (std::size_t{1} << 31) - 1 || !model.SerializeToString(&bytes))
-    return fail("the model is larger than the 2 GB a protobuf file can hold");
-  return bytes;
+  return bytes_of(model);
 }
 
 }  // namespace kforge

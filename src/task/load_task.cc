@@ -70,6 +70,11 @@ Result<Task> load_folder(const fs::path& folder, const std::string& suite) {
   // Without symbols there is one shape, and every set means it.
   if (symbols_of(task.graph).empty())
     for (const char* set : {"bench", "small", "odd"}) task.shapes.try_emplace(set, std::vector<ShapeCase>(1));
+  if (file.module) {
+    task.module = file.module;
+    task.module->path = (folder / file.module->path).string();
+    KF_TRY(task.module->text, read_file(task.module->path, kTomlLimit));
+  }
   auto arguments = make_arguments(task.graph, file);
   if (!arguments) return fail("{}: {}", toml_path, arguments.error().message);
   task.arguments = std::move(*arguments);

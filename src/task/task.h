@@ -59,6 +59,15 @@ struct ShapeCase {
   double weight = 1;
 };
 
+// The PyTorch module that a task was imported from.
+struct ModuleSource {
+  std::string path, text;  // of the Python file in the task's folder
+  std::map<std::string, std::int64_t>
+      numbers;                     // at its top, as they are for `bench`; symbols of the graph among them
+  std::vector<std::string> flags;  // what makes figures on it worth less: "random", "constant"
+  std::string made_by;             // PyTorch, exporter and how well the graph agreed
+};
+
 struct Task {
   std::string name;          // "gemm_scale_leakyrelu"
   std::string suite;         // "fusion"; empty for a task given by path
@@ -71,6 +80,7 @@ struct Task {
   std::vector<Argument> arguments;  // in C order: graph inputs, then initializers, then outputs
   std::map<std::string, std::vector<ShapeCase>> shapes;  // "bench", "small", "odd", sometimes "full"
   std::vector<std::string> notes;  // remarks printed with results ("algebraic collapse possible", ...)
+  std::optional<ModuleSource> module;
 };
 
 // "fusion/gemm_scale_leakyrelu", or the name alone where there is no suite.

@@ -19,20 +19,23 @@ class Reader {
 
   Result<TaskFile> read(const toml::table& root) {
     TaskFile file;
-    KF_TRY_VOID(
-        check_keys(root, {"name", "description", "origin", "notes", "shapes", "tensors"}, "task.toml"));
+    KF_TRY_VOID(check_keys(root, {"name", "description", "origin", "notes", "module", "shapes", "tensors"},
+                           "task.toml"));
     KF_TRY(file.name, text(root, "name"));
     KF_TRY(file.description, text(root, "description"));
     KF_TRY(file.origin, text(root, "origin"));
     if (file.description.empty())
       return at(root, "'description' is missing: one line that says what is computed");
-    if (const toml::node* notes = root.get("notes")) KF_TRY_VOID(read_notes(*notes, file));
+    if (const toml::node* notes = root.get("notes")) {
+      KF_TRY(file.notes, words(*notes, "notes"));
+    }
     const toml::node* shapes = root.get("shapes");
     if (!shapes || !shapes->is_table()) return at(shapes ? *shapes : root, "the table [shapes] is missing");
     for (const auto& [set, node] : *shapes->as_table()) {
       KF_TRY(file.shapes[std::string(set.str())], shape_set(node, set.str()));
     }
     if (const toml::node* tensors = root.get("tensors")) KF_TRY_VOID(read_tensors(*tensors, file));
+    if (const toml::node* module = root.get("module")) KF_TRY_VOID(read_module(*module, file));
     return file;
   }
 
@@ -53,6 +56,29 @@ class Reader {
     return {};
   }
 
+  Result<void> read_module(const toml::node& node, TaskFile& file) {
+    if (!node.is_table()) return at(node, "'module' must be a table");
+    const toml::table& table = *node.as_table();
+    KF_TRY_VOID(check_keys(table, {"file", "numbers", "flags", "made_by"}, "[module]"));
+    ModuleSource module;
+    KF_TRY(module.path, text(table, "file"));
+    KF_TRY(module.made_by, text(table, "made_by"));
+    if (module.path.empty() || module.path.find('/') != std::string::npos || module.path == "..")
+      return at(node, "[module] needs 'file': the name of a Python file in the task's folder");
+    if (const toml::node* numbers = table.get("numbers")) {
+      if (!numbers->is_table()) return at(*numbers, "'numbers' must be a table of whole numbers");
+      for (const auto& [name, value] : *numbers->as_table()) {
+        if (!value.is_integer()) return at(value, fmt::format("'{}' must be a whole number", name.str()));
+        module.numbers[std::string(name.str())] = value.as_integer()->get();
+      }
+    }
+    if (const toml::node* flags = table.get("flags")) {
+      KF_TRY(module.flags, words(*flags, "flags"));
+    }
+    file.module = std::move(module);
+    return {};
+  }
+
   Result<std::string> text(const toml::table& table, std::string_view key) {
     const toml::node* node = table.get(key);
     if (!node) return std::string();
@@ -60,13 +86,14 @@ class Reader {
     return node->as_string()->get();
   }
 
-  Result<void> read_notes(const toml::node& node, TaskFile& file) {
-    if (!node.is_array()) return at(node, "'notes' must be an array of strings");
-    for (const toml::node& note : *node.as_array()) {
-      if (!note.is_string()) return at(note, "'notes' must be an array of strings");
-      file.notes.push_back(note.as_string()->get());
+  Result<std::vector<std::string>> words(const toml::node& node, std::string_view key) {
+    std::vector<std::string> out;
+    if (!node.is_array()) return at(node, fmt::format("'{}' must be an array of strings", key));
+    for (const toml::node& one : *node.as_array()) {
+      if (!one.is_string()) return at(one, fmt::format("'{}' must be an array of strings", key));
+      out.push_back(one.as_string()->get());
     }
-    return {};
+    return out;
   }
 
   Result<std::vector<ShapeCase>> shape_set(const toml::node& node, std::string_view set) {

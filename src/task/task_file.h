@@ -23,6 +23,7 @@ struct TaskFile {
   std::vector<std::string> notes;
   std::map<std::string, std::vector<ShapeCase>> shapes;
   std::map<std::string, TensorWords> tensors;
+  std::optional<ModuleSource> module;  // `path` is the name of the file in the folder
 };
 
 // Errors begin with `path:line:`.
