@@ -125,6 +125,7 @@ PromptData system_data(const AgentSetting& context, const Blocks& block) {
   t["task_name"] = task.task->name;
   t["task_description"] = single_line(task.task->description, 400);
   t["task_source"] = fenced(shorten(task.task->source_text, 24 << 10));
+  if (task.task->module) t["module_source"] = fenced(shorten(task.task->module->text, 24 << 10), "python");
   t["defaults"] = defaults_text(task.graph);
   t["graph"] = fenced(shorten(print_graph(task.graph), 16 << 10));
   t["task_header"] = platform.kind == PlatformKind::kNative ? fenced(make_task_header(task), "cpp") : "";
