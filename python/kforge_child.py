@@ -22,6 +22,10 @@ def make_program(job):
         from kforge_baseline.ov_program import OvProgram
 
         return OvProgram(job)
+    if "module" in job:
+        from kforge_baseline.module_program import ModuleProgram
+
+        return ModuleProgram(job, compiled=job["backend"] == "torch.compile")
     from kforge_baseline.torch_program import TorchProgram
 
     return TorchProgram(job, compiled=job["backend"] == "torch.compile")

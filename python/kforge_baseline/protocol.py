@@ -9,9 +9,9 @@ import traceback
 
 VERSION = 1
 CONTROL_FD = 3
-READY, SETUP, LOAD, PREPARE, CALL, EXIT, DONE, ERROR = 1, 2, 3, 4, 5, 6, 10, 11
+READY, SETUP, LOAD, PREPARE, CALL, EXIT, UPLOAD, DOWNLOAD, DONE, ERROR = 1, 2, 3, 4, 5, 6, 8, 9, 10, 11
 OUTPUTS = 2  # the writable arena
-HAS_PREPARE = 1
+HAS_PREPARE, HAS_TRANSFERS = 1, 2
 
 HEADER = struct.Struct("<IIQQ")  # type, payload bytes, value, nanoseconds
 COUNTS = struct.Struct("<II")  # arguments, slots
@@ -74,12 +74,18 @@ def serve(make_program):
             elif kind == LOAD:
                 program = make_program()
                 program.load(arguments)
-                value = HAS_PREPARE
+                # Results of its own, to be copied to the parent's memory outside the clock.
+                value = HAS_PREPARE | (HAS_TRANSFERS if hasattr(program, "download") else 0)
             elif kind == PREPARE:
                 program.prepare()
             elif kind == CALL:
                 for (slot,) in struct.iter_unpack("<I", payload):
                     program.call(slot)
+            elif kind == UPLOAD:
+                pass  # inputs are used where they lie
+            elif kind == DOWNLOAD:
+                for (slot,) in struct.iter_unpack("<I", payload):
+                    program.download(slot)
             elif kind == EXIT:
                 return 0
             else:

@@ -17,7 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-const std::vector<std::string> kNames = {"onednn", "onnxruntime", "openvino", "torch", "torch.compile"};
+const std::vector<std::string> kNames = {"onednn", "onnxruntime",   "openvino",
+                                         "torch",  "torch.compile", "torch.graph"};
 
 std::string dims_text(const BoundTask& task) {
   std::string text;
@@ -109,7 +110,14 @@ constexpr PythonBaseline kPython[] = {
     {"openvino", "openvino", "pip install openvino numpy, or scripts/setup.sh platforms"},
     {"torch", "torch", "apt-get install python3-torch, or pip install torch"},
     {"torch.compile", "torch", "pip install torch (2.0 or newer)"},
+    {"torch.graph", "torch", "apt-get install python3-torch, or pip install torch"},
 };
+
+// An imported task has the user's own module: what the user runs today.
+bool runs_module(const BoundTask& task, const PythonBaseline& baseline) {
+  std::string_view name = baseline.name;
+  return task.task->module && (name == "torch" || name == "torch.compile");
+}
 
 bool has_compile(const std::string& version) { return std::atoi(version.c_str()) >= 2; }
 
@@ -158,8 +166,23 @@ Result<void> write_graph(const BoundTask& task, const std::string& backend, cons
   return write_file_atomic(path, to_json(join_operators(task.graph)));
 }
 
+// The module's source, its numbers for these shapes, and small ones to learn its other arguments from.
+Result<json> module_job(const BoundTask& task) {
+  const ModuleSource& module = *task.task->module;
+  auto with = [&](const std::map<std::string, std::int64_t>& dims) {
+    auto numbers = module.numbers;
+    for (const auto& [name, value] : dims)
+      if (numbers.contains(name)) numbers[name] = value;
+    return numbers;
+  };
+  const auto& small = task.task->shapes.at("small");
+  return json{{"source", module.text},
+              {"numbers", with(task.shape_case.dims)},
+              {"small", with(small.empty() ? task.shape_case.dims : small[0].dims)}};
+}
+
 Result<fs::path> write_job(const BoundTask& task, const std::string& backend, const std::string& precision,
-                           const fs::path& work) {
+                           bool module, const fs::path& work) {
   json arguments = json::array();
   for (const BoundArgument& argument : task.arguments)
     arguments.push_back({{"name", argument.name},
@@ -167,16 +190,34 @@ Result<fs::path> write_job(const BoundTask& task, const std::string& backend, co
                          {"dtype", name_of(argument.dtype)},
                          {"shape", argument.shape},
                          {"output", argument.output}});
-  fs::path graph =
-      work / fmt::format("baseline_{}_graph{}", backend, backend.starts_with("torch") ? ".json" : ".onnx");
-  KF_TRY_VOID(write_graph(task, backend, graph));
-  json job = {{"backend", backend},
-              {"arguments", arguments},
-              {"graph", graph.string()},
-              {"precision", openvino_precision(precision)}};
+  json job = {{"backend", backend}, {"arguments", arguments}, {"precision", openvino_precision(precision)}};
+  if (module) {
+    KF_TRY(job["module"], module_job(task));
+  } else {
+    fs::path graph =
+        work / fmt::format("baseline_{}_graph{}", backend, backend.starts_with("torch") ? ".json" : ".onnx");
+    KF_TRY_VOID(write_graph(task, backend, graph));
+    job["graph"] = graph.string();
+  }
   fs::path path = work / ("baseline_" + backend + ".json");
   KF_TRY_VOID(write_file_atomic(path, job.dump(1)));
   return path;
+}
+
+// A task's module is somebody's program as a candidate is: it may compute, and nothing else.
+void confine(SandboxTier tier, const PythonFacts& python, const fs::path& children, const fs::path& job,
+             ProgramSpec& spec) {
+  if (tier == SandboxTier::kNone) return;
+  spec.tier = tier;
+  spec.profile = SandboxProfile::kDriver;
+  spec.readable = python.folders_outside_usr();
+  spec.readable.push_back(children);
+  spec.readable.push_back(job);
+  spec.writable.clear();
+  spec.scratch = true;
+  for (const char* name :
+       {"KFORGE_HOME", "KFORGE_DATA", "XDG_DATA_HOME", "HOME", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR"})
+    spec.env.erase(name);
 }
 
 // A virtual environment's python is a link whose place tells it where its packages are: it must not be
@@ -186,7 +227,8 @@ Result<void> add_python(const BoundTask& task, const Machine& machine, const Bas
                         Baselines& out) {
   KF_TRY(fs::path root, data_root());
   fs::path child = root / "python" / "kforge_child.py";
-  auto job = write_job(task, baseline.name, options.precision, work);
+  const bool module = runs_module(task, baseline);
+  auto job = write_job(task, baseline.name, options.precision, module, work);
   if (!job) {
     out.absent.push_back({baseline.name, job.error().message, ""});
     return {};
@@ -201,13 +243,15 @@ Result<void> add_python(const BoundTask& task, const Machine& machine, const Bas
   std::string what = to_string(baseline.package, release) + tuned;
   if (std::string_view(baseline.name) == "openvino")
     what += fmt::format(", latency hint, {}", openvino_precision(options.precision));
-  if (std::string_view(baseline.name) == "torch") what = "eager " + what;
+  if (std::string_view(baseline.name) == "torch") what = (module ? "the module, eager " : "eager ") + what;
+  if (std::string_view(baseline.name) == "torch.graph") what = "the graph's operators, eager " + what;
   if (std::string_view(baseline.name) == "torch.compile") {
-    what = "inductor of " + what;
+    what = (module ? "the module by inductor of " : "inductor of ") + what;
     KF_TRY(fs::path home, kforge_home());
     spec.env["TORCHINDUCTOR_CACHE_DIR"] = (home / "torchinductor").string();
     spec.env["TORCHINDUCTOR_COMPILE_THREADS"] = "1";  // or worker processes stay behind
   }
+  if (module) confine(options.tier, facts, root / "python", *job, spec);
   out.present.push_back({baseline.name, what, std::move(spec), std::move(release)});
   return {};
 }
@@ -219,10 +263,13 @@ Result<Baselines> find_baselines(const BoundTask& task, const Machine& machine,
   for (const std::string& name : options.names)
     if (std::ranges::find(kNames, name) == kNames.end())
       return fail_with_remedy(
-          "known ones: onednn, onnxruntime, openvino, torch, torch.compile; your own kernel: NAME=FILE",
+          "known ones: onednn, onnxruntime, openvino, torch, torch.compile, torch.graph; your own kernel: "
+          "NAME=FILE",
           fmt::format("there is no baseline '{}'{}", name, did_you_mean(name, kNames)));
   auto wanted = [&](std::string_view name) {
-    return options.names.empty() || std::ranges::find(options.names, name) != options.names.end();
+    // The graph in torch's operators is a rival of its own only where `torch` is something else.
+    if (options.names.empty()) return name != "torch.graph";
+    return std::ranges::find(options.names, name) != options.names.end();
   };
   Baselines out;
   if (wanted("onednn")) add_onednn(task, machine, options, work, out);

@@ -14,9 +14,10 @@
 namespace kforge {
 
 struct BaselineOptions {
-  std::vector<std::string> names;  // empty: all that are present
-  std::filesystem::path python;    // --python; asked before the others
-  int threads = 0;                 // 0: all allowed
+  std::vector<std::string> names;         // empty: all that are present
+  std::filesystem::path python;           // --python; asked before the others
+  int threads = 0;                        // 0: all allowed
+  SandboxTier tier = SandboxTier::kNone;  // for modules of imported tasks; libraries need none
   std::string precision = "fp32";  // policy; libraries that can be asked for bf16 are, where it allows that
 };
 

@@ -136,6 +136,7 @@ Result<CaseBaselines> find_case_baselines(const Workspace& workspace, std::size_
   if (naive) KF_TRY_VOID(add_naive(workspace, context, cache, baselines));
   if (any) wanted.names.clear();
   if ((!any && wanted.names.empty()) || !setup.device.this_processor()) return baselines;
+  wanted.tier = setup.tier;
   KF_TRY(Baselines found, find_baselines(setup.bound(index), setup.machine, wanted, graph_files));
   baselines.absent = std::move(found.absent);
   for (Baseline& baseline : found.present) {
