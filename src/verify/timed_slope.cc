@@ -8,21 +8,22 @@
 namespace kforge {
 namespace {
 
-// Nanoseconds that a run in between may be below the line: start-ups vary.
-double allowed_bend(double first_ns, double span_ns) {
-  constexpr double kOfSpan = 0.35, kOfFirst = 0.15, kLeast = 3e6;
-  return std::max(kOfSpan * span_ns, kLeast + kOfFirst * first_ns);
+// Nanoseconds that a run in between may be below the line: start-ups vary, beside busy neighbours by as much
+// as they take, and short calls are hidden behind them. `spread_ns` is what they were seen to vary by.
+double allowed_bend(double first_ns, double span_ns, double spread_ns) {
+  constexpr double kOfSpan = 0.35, kOfFirst = 0.5, kLeast = 3e6;
+  return std::max({kOfSpan * span_ns, kLeast + kOfFirst * first_ns, spread_ns});
 }
 
 }  // namespace
 
 // How far runs in between lie below the line, over what is allowed: more than 1 is too much.
 Step<double> TimedJudge::bend_of_slope(ProgramProcess& process) {
-  constexpr int kRuns = 3;
+  constexpr int kRuns = 4;
   const std::uint32_t most = timed_[0].batch;
   const auto between = static_cast<std::uint32_t>(most / 3 + random_() % std::max(most / 3, 1u)) + 1;
   const std::uint32_t counts[] = {1, between, most};
-  double quickest[] = {0, 0, 0};
+  double quickest[] = {0, 0, 0}, slowest[] = {0, 0, 0};
   const RoundPlan plan = fresh_plan();
   for (std::uint32_t slot : plan.order) fill_inputs(task_, *memory_, plan.choices[slot], slot);
   for (int run = 0; run < kRuns; ++run)
@@ -30,10 +31,11 @@ Step<double> TimedJudge::bend_of_slope(ProgramProcess& process) {
       const std::vector<std::uint32_t> slots(plan.order.begin(), plan.order.begin() + counts[i]);
       KF_STEP(CallTime time, process.call(slots, context_.call_limit));
       quickest[i] = run == 0 ? time.parent_ns : std::min(quickest[i], time.parent_ns);
+      slowest[i] = std::max(slowest[i], time.parent_ns);
     }
   const double span = std::max(quickest[2] - quickest[0], 0.0);
   const double line = quickest[0] + span * (between - 1) / std::max(most - 1.0, 1.0);
-  return (line - quickest[1]) / allowed_bend(quickest[0], span);
+  return (line - quickest[1]) / allowed_bend(quickest[0], span, slowest[0] - quickest[0]);
 }
 
 Result<void> TimedJudge::judge_slope() {

@@ -133,7 +133,7 @@ TEST_F(ShellPlatform, AFolderInAnyLanguageIsJudged) {
 
 // Whoever makes the run of one call long makes the slope flat: a run in between does not lie on the line.
 TEST_F(ShellPlatform, ARunOfOneCallThatWaitsIsSeenByGateClock) {
-  const EvalReport report = outcome(std::string("[ $calls = 1 ] && sleep 0.15\n") + kHonestCopy, false);
+  const EvalReport report = outcome(std::string("[ $calls = 1 ] && sleep 0.3\n") + kHonestCopy, false);
   EXPECT_EQ(report.outcome, Outcome::kRejected) << report.reason;
   EXPECT_EQ(report.gate, Gate::kClock) << report.reason;
 }
