@@ -48,6 +48,16 @@ std::vector<std::size_t> output_places(const BoundTask& task) {
   return places;
 }
 
+// The numbers at the top of the module's file, as this shape has them: symbols of the graph have their names.
+std::map<std::string, std::int64_t> numbers_of(const Exportable& exported) {
+  const Task& task = exported.setup->task;
+  if (!task.module) return {};
+  std::map<std::string, std::int64_t> numbers = task.module->numbers;
+  for (const auto& [name, value] : exported.task().shape_case.dims)
+    if (auto known = numbers.find(name); known != numbers.end()) known->second = value;
+  return numbers;
+}
+
 std::string manifest_json(const Exportable& exported, const std::string& name, const std::string& package) {
   ModuleJson inputs = ModuleJson::array(), params = ModuleJson::array(), tensors = ModuleJson::array();
   for (const BoundArgument& argument : exported.task().arguments) {
@@ -68,6 +78,7 @@ std::string manifest_json(const Exportable& exported, const std::string& name, c
                     {"params", params},
                     {"tensors", tensors},
                     {"outputs", output_places(exported.task())},
+                    {"numbers", numbers_of(exported)},
                     {"build",
                      {{"compiler", line.compiler},
                       {"sources", line.sources},
@@ -93,17 +104,17 @@ std::string filled(std::string text, const std::vector<std::pair<std::string, st
 }
 
 // The module the task was made from, or the graph itself as one.
-Result<std::vector<SourceFile>> reference_files(const Exportable& exported, const std::string& package) {
-  std::error_code ignored;
-  fs::path original = fs::path(exported.setup->task.path) / "reference.py";
-  if (fs::exists(original, ignored)) {
-    KF_TRY(std::string text, read_file(original, 4 << 20));
-    return std::vector<SourceFile>{{package + "/reference.py", std::move(text)}};
-  }
-  return std::vector<SourceFile>{
-      {package + "/reference.py", std::string(export_part("pytorch/graph_model.py"))},
-      {package + "/torch_ops.py", std::string(export_part("python/torch_ops.py"))},
-      {package + "/graph.json", to_json(exported.task().graph) + "\n"}};
+std::vector<SourceFile> reference_files(const Exportable& exported, const std::string& package) {
+  auto part = [&](const std::string& name, const char* from) {
+    return SourceFile{fmt::format("{}/{}", package, name), std::string(export_part(from))};
+  };
+  if (const auto& module = exported.setup->task.module)
+    return {part("reference.py", "pytorch/module_reference.py"),
+            part("source.py", "python/source.py"),
+            {package + "/original.py", module->text}};
+  return {part("reference.py", "pytorch/graph_model.py"),
+          part("torch_ops.py", "python/torch_ops.py"),
+          {package + "/graph.json", to_json(exported.task().graph) + "\n"}};
 }
 
 std::vector<SourceFile> wheel_files(const Exportable& exported, const std::string& package) {
@@ -159,8 +170,7 @@ Result<std::vector<SourceFile>> pytorch_package(const Exportable& exported, cons
   for (const char* part : {"runtime.py", "build_kernel.py"})
     files.push_back(
         {fmt::format("{}/{}", package, part), std::string(export_part(fmt::format("pytorch/{}", part)))});
-  KF_TRY(auto reference, reference_files(exported, package));
-  files.insert(files.end(), reference.begin(), reference.end());
+  for (SourceFile& file : reference_files(exported, package)) files.push_back(std::move(file));
   KF_TRY(auto tensors, make_check_tensors(task, exported.setup->policy, exported.setup->threads));
   files.push_back({package + "/test/tensors.json", tensors_json(tensors, exported.prepared())});
   for (SourceFile& file : tensor_files(tensors, package + "/test")) files.push_back(std::move(file));

@@ -34,9 +34,11 @@ class PytorchExport : public ExportCase {
            "fc_weight = { role = \"param\" }\nbn_weight = { role = \"param\" }\nbn_bias = { role = \"param\" "
            "}\n"
            "bn_running_mean = { role = \"param\" }\nbn_running_var = { role = \"param\", values = "
-           "\"positive(0.5, 2)\" }\n";
+           "\"positive(0.5, 2)\" }\n"
+           "[module]\nfile = \"reference.py\"\nnumbers = { batch = 4 }  # the file has others\n";
     std::ofstream(task / "reference.py") << R"(import torch
 
+batch = 1024
 
 class Model(torch.nn.Module):
     def __init__(self, features):
@@ -49,7 +51,7 @@ class Model(torch.nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(4, 8)]
+    return [torch.randn(batch, 8)]
 
 
 def get_init_inputs():
