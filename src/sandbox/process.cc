@@ -22,6 +22,8 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kStartLimit{20'000};
 constexpr milliseconds kStopLimit{10'000};
+// A thread that still runs then is told again: on a busy machine one was seen to run on for seconds.
+constexpr milliseconds kStopPatience{100};
 constexpr std::chrono::microseconds kStopPause{10};
 constexpr milliseconds kOuterGrace{5'000};  // past the wall limit, which the launcher enforces itself
 
@@ -109,15 +111,18 @@ void LaunchedProcess::send_stop() {
 
 std::optional<steady_clock::time_point> LaunchedProcess::stop() {
   send_stop();
-  auto sent = steady_clock::now();
+  auto sent = steady_clock::now(), asked = sent;
   const auto deadline = sent + kStopLimit;
   for (;;) {
     Tasks tasks = tasks_of(program_);
+    const bool again = steady_clock::now() > asked + kStopPatience;
     for (pid_t thread : tasks.running) {
-      if (std::ranges::find(tasks_, thread) != tasks_.end()) continue;
-      ::syscall(SYS_tgkill, program_, thread, SIGSTOP);  // new since the last time
-      sent = steady_clock::now();
+      const bool is_new = std::ranges::find(tasks_, thread) == tasks_.end();
+      if (!is_new && !again) continue;
+      ::syscall(SYS_tgkill, program_, thread, SIGSTOP);
+      if (is_new) sent = steady_clock::now();
     }
+    if (again) asked = steady_clock::now();
     tasks_ = std::move(tasks.all);
     if (tasks.running.empty()) return sent;
     if (steady_clock::now() > deadline) return std::nullopt;
