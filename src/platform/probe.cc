@@ -108,8 +108,7 @@ std::optional<std::string> command_missing(const Platform& platform) {
 Readiness probe_platform(const Platform& platform) {
   for (const fs::path& path : platform.readable())
     if (!fs::exists(path))
-      return missing(platform,
-                     fmt::format("there is no {}, which platform.toml names in [sandbox]", path.string()));
+      return missing(platform, fmt::format("there is no {} (named in [sandbox])", path.string()));
   if (!platform.probe.library.empty() && !library_present(platform))
     return missing(platform, fmt::format("library {} is not installed", platform.probe.library));
   std::string answer = "ready";
