@@ -47,8 +47,8 @@ Step<emulate::Report> checked_call(Workspace& workspace, const Build& build, con
   fill_inputs(task, memory, choice, 0);
   KF_STEP(auto process, ProgramProcess::start(program.spec, reporting, memory, context.load_limit));
   reset_outputs(task, process->outputs(), choice, 0);
-  KF_STEP(CallTime prepared, process->prepare(context.call_limit));
-  KF_STEP(CallTime called, process->call({0}, context.call_limit));
+  KF_STEP([[maybe_unused]] CallTime prepared, process->prepare(context.call_limit));
+  KF_STEP([[maybe_unused]] CallTime called, process->call({0}, context.call_limit));
   KF_TRY(emulate::Report report,
          emulate::read_report(process->outputs().tensor(reporting.arguments.size() - 1, 0), build.artefact,
                               workspace.setup().tier));
