@@ -133,12 +133,12 @@ class Importer {
       task_.notes.push_back(
           "batch normalisation uses the statistics of the batch, as KernelBench runs modules");
     if (!facts.at("dropouts").empty()) {
-      task_.flags.push_back("random");
+      task_.flags.push_back("stochastic");
       task_.notes.push_back(fmt::format("the module's dropout of {} is random; here it passes values through",
                                         facts["dropouts"][0].dump()));
     }
     if (facts.value("random", false)) {
-      task_.flags.push_back("random");
+      task_.flags.push_back("stochastic");
       task_.notes.push_back("the module gives other results for the same inputs");
     }
     if (facts.value("constant", false)) {

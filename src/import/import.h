@@ -35,7 +35,7 @@ struct ImportedTask {
   double module_seconds = 0;                  // of one call at `bench`, where it was fitted; else 0
   std::map<std::string, std::string> values;  // distributions by tensor
   std::vector<std::string> notes;
-  std::vector<std::string> flags;  // "random", "constant": what makes figures on it worth less
+  std::vector<std::string> flags;  // "stochastic", "constant": what makes figures on it worth less
 
   std::string task_toml() const;
 };

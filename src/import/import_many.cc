@@ -3,36 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <mutex>
 #include <thread>
 
-#include "base/text.h"
-
 namespace kforge {
 namespace {
-
-// Runs of digits count as numbers.
-bool counts_before(const std::string& a, const std::string& b) {
-  auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  std::size_t i = 0, j = 0;
-  while (i < a.size() && j < b.size()) {
-    if (is_digit(a[i]) && is_digit(b[j])) {
-      std::size_t m = i, n = j;
-      while (m < a.size() && is_digit(a[m])) ++m;
-      while (n < b.size() && is_digit(b[n])) ++n;
-      std::string x = a.substr(i, m - i), y = b.substr(j, n - j);
-      x.erase(0, std::min(x.find_first_not_of('0'), x.size() - 1));
-      y.erase(0, std::min(y.find_first_not_of('0'), y.size() - 1));
-      if (x != y) return x.size() != y.size() ? x.size() < y.size() : x < y;
-      i = m, j = n;
-    } else if (a[i] != b[j]) {
-      return a[i] < b[j];
-    } else {
-      ++i, ++j;
-    }
-  }
-  return a.size() - i < b.size() - j;
-}
 
 ImportRow import_one(const fs::path& folder, const fs::path& file, ImportOptions options,
                      const fs::path& out) {
@@ -58,6 +34,13 @@ ImportRow import_one(const fs::path& folder, const fs::path& file, ImportOptions
 
 }  // namespace
 
+bool is_module_file(const fs::path& path) {
+  std::error_code ignored;
+  if (path.extension() != ".py" || !fs::is_regular_file(path, ignored)) return false;
+  auto text = read_file(path, 4 << 20);
+  return text && text->find("class Model") != std::string::npos;
+}
+
 Result<std::vector<fs::path>> module_files(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -67,16 +50,14 @@ Result<std::vector<fs::path>> module_files(const fs::path& folder) {
     std::error_code ignored;
     if (path.filename().string().starts_with(".") && place->is_directory(ignored))
       place.disable_recursion_pending();
-    if (path.extension() != ".py" || !place->is_regular_file(ignored)) continue;
-    auto text = read_file(path, 4 << 20);
-    if (text && text->find("class Model") != std::string::npos)
-      files.push_back(fs::relative(path, folder, ignored));
+    if (is_module_file(path)) files.push_back(fs::relative(path, folder, ignored));
   }
   if (error) return fail("cannot read the folder {}: {}", folder.string(), error.message());
   if (files.empty())
     return fail_with_remedy("a module's file defines Model, get_inputs and get_init_inputs",
                             fmt::format("no Python file below {} has a class Model", folder.string()));
-  std::ranges::sort(files, counts_before, [](const fs::path& file) { return file.string(); });
+  std::ranges::sort(
+      files, [](const fs::path& a, const fs::path& b) { return ::strverscmp(a.c_str(), b.c_str()) < 0; });
   return files;
 }
 

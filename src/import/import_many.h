@@ -18,7 +18,10 @@ struct ImportRow {
   double seconds = 0;
 };
 
-// Every .py file below `folder` that has a class Model, sorted as people count: 2 before 10.
+// A .py file with a class Model.
+bool is_module_file(const std::filesystem::path& path);
+
+// Every such file below `folder`, sorted as people count: 2 before 10.
 Result<std::vector<std::filesystem::path>> module_files(const std::filesystem::path& folder);
 
 // `jobs` at once. Each is written to `out`, in folders like those it came from; an empty `out` writes

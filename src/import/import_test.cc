@@ -157,12 +157,12 @@ def get_inputs():
   const ImportedTask& conv = modules.task("conv.py");
   EXPECT_THAT(conv.sized.symbols, UnorderedElementsAre("batch_size", "height"));
   EXPECT_THAT(conv.sized.fixed.at("kernel_size"), HasSubstr("kernel_shape"));
-  EXPECT_THAT(conv.flags, Contains("random"));
+  EXPECT_THAT(conv.flags, Contains("stochastic"));
   EXPECT_THAT(conv.notes, Contains(HasSubstr("power is 2.0")));
   Task second = modules.loaded("conv");
   ASSERT_TRUE(find(second, "table"));
   EXPECT_EQ(find(second, "table")->distribution.kind, Distribution::Kind::kFixed);
-  EXPECT_EQ(second.module->flags, std::vector<std::string>{"random"});
+  EXPECT_EQ(second.module->flags, std::vector<std::string>{"stochastic"});
 
   Task loss = modules.loaded("loss");
   ASSERT_TRUE(find(loss, "targets"));

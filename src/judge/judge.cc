@@ -95,6 +95,8 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
     KF_TRY(Calibration calibration, calibrate(context));
     verdict.add(finding_of(calibration));
     if (calibration.vacuous()) verdict.flags.push_back("vacuous");
+    if (const auto& module = setup.task.module)
+      verdict.flags.insert(verdict.flags.end(), module->flags.begin(), module->flags.end());
   } else {
     verdict.skip(Gate::kAccuracy,
                  "the asked shapes are out of reach of the emulator: judged on small, odd and hidden ones");

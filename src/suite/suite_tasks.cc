@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/nearest.h"
+#include "import/import_many.h"
 #include "platform/glob.h"
 #include "task/task.h"
 
@@ -14,7 +15,7 @@ namespace {
 bool is_task(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return fs::exists(path / "task.toml", ignored);
-  return path.extension() == ".onnx";
+  return path.extension() == ".onnx" || is_module_file(path);
 }
 
 // What lies directly in a folder.
@@ -26,7 +27,8 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
 }
 
 SuiteTask task_at(const std::string& level, const fs::path& path) {
-  const std::string name = path.extension() == ".onnx" ? path.stem().string() : path.filename().string();
+  const bool file = path.extension() == ".onnx" || path.extension() == ".py";
+  const std::string name = file ? path.stem().string() : path.filename().string();
   return {level + "/" + name, path.string()};
 }
 
@@ -46,7 +48,8 @@ Result<std::vector<SuiteTask>> tasks_in_folder(const fs::path& given) {
     if (fs::is_directory(level, ignored) && !is_task(level)) add_tasks_in(level, tasks);
   if (tasks.empty())
     return fail_with_remedy(
-        "a task is a folder with task.toml, or an .onnx file; docs/suites.md shows the layout",
+        "a task is a folder with task.toml, an .onnx file, or a PyTorch module; docs/suites.md shows the "
+        "layout",
         fmt::format("there is no task in {}, nor in the folders in it", folder.string()));
   return tasks;
 }
