@@ -11,6 +11,7 @@
 #include "baseline/onnx_file.h"
 #include "baseline/python_probe.h"
 #include "graph/join.h"
+#include "task/module_numbers.h"
 
 namespace kforge {
 namespace {
@@ -166,21 +167,6 @@ Result<void> write_graph(const BoundTask& task, const std::string& backend, cons
   return write_file_atomic(path, to_json(join_operators(task.graph)));
 }
 
-// The module's source, its numbers for these shapes, and small ones to learn its other arguments from.
-Result<json> module_job(const BoundTask& task) {
-  const ModuleSource& module = *task.task->module;
-  auto with = [&](const std::map<std::string, std::int64_t>& dims) {
-    auto numbers = module.numbers;
-    for (const auto& [name, value] : dims)
-      if (numbers.contains(name)) numbers[name] = value;
-    return numbers;
-  };
-  const auto& small = task.task->shapes.at("small");
-  return json{{"source", module.text},
-              {"numbers", with(task.shape_case.dims)},
-              {"small", with(small.empty() ? task.shape_case.dims : small[0].dims)}};
-}
-
 Result<fs::path> write_job(const BoundTask& task, const std::string& backend, const std::string& precision,
                            bool module, const fs::path& work) {
   json arguments = json::array();
@@ -192,7 +178,9 @@ Result<fs::path> write_job(const BoundTask& task, const std::string& backend, co
                          {"output", argument.output}});
   json job = {{"backend", backend}, {"arguments", arguments}, {"precision", openvino_precision(precision)}};
   if (module) {
-    KF_TRY(job["module"], module_job(task));
+    const ModuleNumbers numbers = module_numbers(task);
+    job["module"] = {
+        {"source", task.task->module->text}, {"numbers", numbers.numbers}, {"small", numbers.small}};
   } else {
     fs::path graph =
         work / fmt::format("baseline_{}_graph{}", backend, backend.starts_with("torch") ? ".json" : ".onnx");

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "base/file_cache.h"
 #include "base/files.h"
@@ -17,6 +18,7 @@
 #include "generate/device_program.h"
 #include "platform/programs.h"
 #include "platform/substitute.h"
+#include "task/module_numbers.h"
 
 namespace kforge {
 namespace {
@@ -46,6 +48,23 @@ Result<std::vector<CommandTensor>> tensors_of(const BoundTask& task) {
   return tensors;
 }
 
+// The PyTorch module that a task comes from, for runners that know what to do with one, and what reads it.
+Result<void> add_module(const BoundTask& task, CommandPackage& package) {
+  if (!task.task->module) return {};
+  KF_TRY(fs::path data, data_root());
+  auto add = [&](const char* name, std::string content) {
+    package.files.push_back({fmt::format("{}/{}", kPlatformFolder, name), std::move(content), false});
+  };
+  const ModuleNumbers numbers = module_numbers(task);
+  add("reference.py", task.task->module->text);
+  add("reference.json", nlohmann::json{{"numbers", numbers.numbers}, {"small", numbers.small}}.dump());
+  for (const char* part : {"source", "problem"}) {
+    KF_TRY(std::string text, read_file(data / "python" / "kforge_bridge" / (std::string(part) + ".py")));
+    add((std::string("kforge_") + part + ".py").c_str(), std::move(text));
+  }
+  return {};
+}
+
 // Everything but the program: that is the source, or what [build] makes of it.
 Step<CommandPackage> package_of(const Candidate& candidate, const Platform& platform, const BoundTask& task) {
   CommandPackage package;
@@ -61,6 +80,7 @@ Step<CommandPackage> package_of(const Candidate& candidate, const Platform& plat
   for (PlatformFile& file : files)
     package.files.push_back(
         {fmt::format("{}/{}", kPlatformFolder, file.name), std::move(file.content), true});
+  KF_TRY_VOID(add_module(task, package));
   for (const SourceFile& file : candidate.files)
     package.files.push_back({fmt::format("{}/{}", kProgramFolder, file.name), file.content, false});
   package.program = fmt::format("{}/{}", kProgramFolder, candidate.files.front().name);

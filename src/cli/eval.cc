@@ -17,7 +17,7 @@ struct EvalArguments {
   EvalOptions options;
   JudgeArguments judge;
   OutputArguments output;
-  bool no_build_cache = false, no_store = false;
+  bool no_build_cache = false, no_store = false, platform_given = false;
 };
 
 int run(EvalArguments& arguments) {
@@ -25,6 +25,9 @@ int run(EvalArguments& arguments) {
   complete(arguments.judge, options);
   options.use_build_cache = !arguments.no_build_cache;
   options.store = !arguments.no_store;
+
+  // An answer in KernelBench's form is judged where such answers run, unless another platform is named.
+  if (!arguments.platform_given && options.kernel.extension() == ".py") options.platform = "pytorch";
 
   clean_up_on_interrupt();
   if (auto imported =
@@ -61,7 +64,10 @@ void declare_eval(CLI::App& command, int& exit_code) {
   command.footer(
       "Such as:  kforge eval core/softmax --kernel softmax.cc --check     (quick: values only)\n"
       "Exit code: 0 passed, 1 not passed, 2 wrong usage or something is missing, 130 interrupted.");
-  command.callback([arguments, &exit_code] { exit_code = run(*arguments); });
+  command.callback([arguments, &command, &exit_code] {
+    arguments->platform_given = command.get_option("--on")->count() > 0;
+    exit_code = run(*arguments);
+  });
 }
 
 }  // namespace kforge

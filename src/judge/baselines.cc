@@ -71,6 +71,15 @@ Result<void> add_user_kernel(const Workspace& workspace, const std::string& name
   return {};
 }
 
+// On a platform of PyTorch modules the task's own module is the rival: run in the same way, it pays for the
+// same things.
+Result<void> add_module(const Workspace& workspace, const JudgeContext& context, CaseBaselines& baselines) {
+  const JudgeSetup& setup = workspace.setup();
+  if (setup.platform.language != "PyTorch module" || !setup.task.module) return {};
+  workspace.progress().advance(0, "checking baseline module");
+  return add_user_kernel(workspace, "module", setup.task.module->path, context, baselines);
+}
+
 // What somebody would get without trying: the smith's first design for this device.
 Result<void> add_naive(const Workspace& workspace, const JudgeContext& context, FileCache& cache,
                        CaseBaselines& baselines) {
@@ -134,6 +143,7 @@ Result<CaseBaselines> find_case_baselines(const Workspace& workspace, std::size_
   bool naive = false;
   keep_to_the_device(setup, any, wanted, baselines, naive);
   if (naive) KF_TRY_VOID(add_naive(workspace, context, cache, baselines));
+  if (any) KF_TRY_VOID(add_module(workspace, context, baselines));
   if (any) wanted.names.clear();
   if ((!any && wanted.names.empty()) || !setup.device.this_processor()) return baselines;
   wanted.tier = setup.tier;

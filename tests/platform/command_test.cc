@@ -79,6 +79,51 @@ TEST_F(CommandPlatforms, FortransWrongProgramsFailAsTheyShould) {
 
 // A stranger's language: sh. The runner copies inputs to outputs, which is the task; the program says how
 // often.
+// Answers in KernelBench's form, with an imported task's own module beside them.
+TEST_F(CommandPlatforms, PyTorchAnswersGetTheParametersOfTheModule) {
+  const Platform platform = load_platform("pytorch").value();
+  const Readiness readiness = probe_platform(platform);
+  if (!readiness.usable()) GTEST_SKIP() << readiness.reason;
+  const fs::path task = dir_.path() / "linear";
+  fs::create_directory(task);
+  std::ofstream(task / "task.toml") << "description = \"d\"\n[module]\nfile = \"reference.py\"\n"
+                                       "numbers = { rows = 64, width = 8 }\n[shapes]\n"
+                                       "bench = { rows = 64 }\nsmall = { rows = 2 }\nodd = { rows = 3 }\n"
+                                       "[tensors]\nlinear_weight = { role = \"param\" }\n"
+                                       "linear_bias = { role = \"param\" }\n";
+  std::ofstream(task / "graph.onnx.txt")
+      << "g (float[rows, 8] x, float[4, 8] linear_weight, float[4] linear_bias) => (float[rows, 4] y)\n"
+         "{ t = Gemm <transB = 1> (x, linear_weight, linear_bias) y = Relu(t) }\n";
+  const std::string module =
+      "import torch\nclass NAME(torch.nn.Module):\n    def __init__(self, width, floor):\n"
+      "        super().__init__()\n        self.linear = torch.nn.Linear(width, 4)\n"
+      "        self.floor = floor\n    def forward(self, x, floor):\n"
+      "        return torch.clamp(self.linear(x), min=self.floor + floor)\n";
+  auto named = [&](const std::string& name, const std::string& text) {
+    std::string out = text;
+    return out.replace(out.find("NAME"), 4, name);
+  };
+  std::ofstream(task / "reference.py")
+      << named("Model", module) +
+             "rows = 99\nwidth = 99\ndef get_inputs():\n    return [torch.rand(rows, width), 0.0]\n"
+             "def get_init_inputs():\n    return [width, 0.0]\n";
+  auto judged = [&](const std::string& source) {
+    EvalOptions options = options_on(platform.folder.string(), task.string());
+    options.kernel = dir_.path() / "model_new.py";
+    options.check_only = true;
+    options.shape_set = "small";
+    std::ofstream(options.kernel) << source;
+    SilentProgress progress;
+    return evaluate(options, progress).value();
+  };
+  EXPECT_TRUE(judged(named("ModelNew", module)).passed());
+  std::string wrong = named("ModelNew", module);
+  wrong.replace(wrong.find("torch.nn.Linear(width, 4)"), 25, "torch.nn.Linear(width, 5)");
+  const EvalReport report = judged(wrong);
+  EXPECT_FALSE(report.passed());
+  EXPECT_THAT(report.reason, HasSubstr("of ModelNew is [5, 8], of Model [4, 8]"));
+}
+
 class ShellPlatform : public CommandPlatforms {
  protected:
   void SetUp() override {
