@@ -9,6 +9,7 @@
 
 #include "base/readable.h"
 #include "oracle/oracle.h"
+#include "task/default_shapes.h"
 
 namespace kforge {
 namespace {
@@ -98,7 +99,10 @@ std::string Agreement::text() const {
 Result<Agreement> module_agreement(Bridge& bridge, const Values& values, const Graph& graph,
                                    const std::map<std::string, std::size_t>& states,
                                    const ModuleFacts& facts) {
-  KF_TRY(Graph bound, bind_dims(graph, values));
+  Values dims;  // numbers of the file that are no sizes may be zero, and dimensions may not
+  for (const std::string& symbol : symbols_of(graph))
+    if (auto found = values.find(symbol); found != values.end()) dims.insert(*found);
+  KF_TRY(Graph bound, bind_dims(graph, dims));
   std::string prefix = bridge.new_prefix();
   std::set<std::size_t> wanted;
   for (const auto& [name, index] : states) wanted.insert(index);

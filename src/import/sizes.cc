@@ -16,10 +16,11 @@ constexpr std::int64_t kSmall[] = {16, 32, 64, 128, 256};
 constexpr std::size_t kLargestModel = std::size_t{1} << 30;
 constexpr std::chrono::seconds kExportLimit{240};
 
-// Halved while it stays whole, so that what must divide it mostly still does. A batch is the one size that
-// nothing depends on: two are enough.
-std::int64_t shrunk(const std::string& name, std::int64_t value, std::int64_t target) {
-  if (lower_case(name).find("batch") != std::string::npos) return std::min<std::int64_t>(value, 2);
+// Halved while it stays whole, so that what must divide it mostly still does. Of a batch two are
+// enough, unless another size must be the same.
+std::int64_t shrunk(const std::string& name, std::int64_t value, std::int64_t target, bool small_batch) {
+  if (small_batch && lower_case(name).find("batch") != std::string::npos)
+    return std::min<std::int64_t>(value, 2);
   std::int64_t out = value;
   while (out > target && out % 2 == 0) out /= 2;
   return out > target ? target : out;
@@ -92,18 +93,19 @@ class Finder {
 
   Result<void> choose_base() {
     std::optional<BridgeFailure> first;
-    for (std::int64_t target : kSmall) {
-      Values values;
-      for (const auto& [name, value] : real_) values[name] = shrunk(name, value, target);
-      auto facts = describe(values);
-      if (facts) {
-        base_ = values;
-        return {};
+    for (bool small_batch : {true, false})
+      for (std::int64_t target : kSmall) {
+        Values values;
+        for (const auto& [name, value] : real_) values[name] = shrunk(name, value, target, small_batch);
+        auto facts = describe(values);
+        if (facts) {
+          base_ = values;
+          return {};
+        }
+        if (facts.error().whatever_the_sizes()) return std::unexpected(bridge_.error(facts.error()));
+        if (!first) first = facts.error();
+        if (values == real_) return std::unexpected(bridge_.error(*first));
       }
-      if (facts.error().whatever_the_sizes()) return std::unexpected(bridge_.error(facts.error()));
-      if (!first) first = facts.error();
-      if (values == real_) return std::unexpected(bridge_.error(*first));
-    }
     auto facts = describe(real_);
     if (!facts) return std::unexpected(bridge_.error(facts.error()));
     base_ = real_;
@@ -122,6 +124,7 @@ class Finder {
     facts_ = *described;
     KF_TRY(ExportedGraph base, exported(base_, facts_));
     std::map<std::string, SymbolPlaces> symbols;
+    std::map<std::string, std::string> no_sizes;  // fixed after the pass: all are compared with one base
     Values odd = base_;
     bool again = false;
     for (const auto& [name, value] : real_) {
@@ -133,8 +136,9 @@ class Finder {
       }
       again |= base_.at(name) != value;
       odd[name] = value;
-      fix(name, places.error());
+      no_sizes[name] = places.error();
     }
+    for (const auto& [name, why] : no_sizes) fix(name, why);
     if (again) return false;
     auto graph = with_symbols(base.graph, symbols);
     if (!graph) {
