@@ -157,7 +157,7 @@ def get_inputs():
   const ImportedTask& conv = modules.task("conv.py");
   EXPECT_THAT(conv.sized.symbols, UnorderedElementsAre("batch_size", "height"));
   EXPECT_THAT(conv.sized.fixed.at("kernel_size"), HasSubstr("kernel_shape"));
-  EXPECT_THAT(conv.sized.fixed.at("groups"), HasSubstr("group"));
+  EXPECT_THAT(conv.sized.fixed.at("groups"), HasSubstr("conv_weight"));
   EXPECT_THAT(conv.flags, Contains("stochastic"));
   EXPECT_THAT(conv.notes, Contains(HasSubstr("power is 2.0")));
   Task second = modules.loaded("conv");
