@@ -67,12 +67,24 @@ def triplet_margin_loss(
     return reduced(torch.clamp(near - far + margin, min=0.0), reduction)
 
 
+def group_norm_of(original):
+    """The rule for it looks at axes behind the channels, which a matrix does not have."""
+
+    def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
+        if input.dim() != 2:
+            return original(input, num_groups, weight, bias, eps)
+        return original(input.unsqueeze(-1), num_groups, weight, bias, eps).squeeze(-1)
+
+    return group_norm
+
+
 @contextlib.contextmanager
 def spelled_out():
     """Functions for which exporters have no rule, by operators for which they have. KForge compares the graph with the
     module as it is."""
     functional = torch.nn.functional
     ours = {"smooth_l1_loss": smooth_l1_loss, "huber_loss": huber_loss, "triplet_margin_loss": triplet_margin_loss}
+    ours["group_norm"] = group_norm_of(functional.group_norm)
     theirs = {name: getattr(functional, name) for name in ours}
     try:
         for name, function in ours.items():

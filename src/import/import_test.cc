@@ -107,6 +107,21 @@ def get_inputs():
 def get_init_inputs():
     return [channels, kernel_size, groups]
 )"},
+      {"groups.py", R"(
+class Model(nn.Module):
+    def __init__(self, features, num_groups):
+        super().__init__()
+        self.norm = nn.GroupNorm(num_groups, features)
+    def forward(self, x):
+        return self.norm(x)
+batch_size = 512
+features = 4096
+num_groups = 64
+def get_inputs():
+    return [torch.rand(batch_size, features)]
+def get_init_inputs():
+    return [features, num_groups]
+)"},
       {"loss.py", R"(
 class Model(nn.Module):
     def forward(self, predictions, targets):
@@ -164,6 +179,9 @@ def get_inputs():
   ASSERT_TRUE(find(second, "table"));
   EXPECT_EQ(find(second, "table")->distribution.kind, Distribution::Kind::kFixed);
   EXPECT_EQ(second.module->flags, std::vector<std::string>{"stochastic"});
+
+  // A matrix has no axes behind its channels, and 64 groups need as many of them.
+  EXPECT_THAT(modules.task("groups.py").sized.symbols, UnorderedElementsAre("batch_size", "features"));
 
   Task loss = modules.loaded("loss");
   ASSERT_TRUE(find(loss, "targets"));

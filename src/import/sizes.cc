@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kPasses = 6;
-constexpr std::int64_t kSmall[] = {16, 32, 64, 128, 256};
+constexpr std::int64_t kSmall[] = {16, 32, 64, 128, 256, 512, 1024};
 constexpr std::size_t kLargestModel = std::size_t{1} << 30;
 constexpr std::chrono::seconds kExportLimit{240};
 
@@ -96,7 +96,8 @@ class Finder {
     for (bool small_batch : {true, false})
       for (std::int64_t target : kSmall) {
         Values values;
-        for (const auto& [name, value] : real_) values[name] = shrunk(name, value, target, small_batch);
+        for (const auto& [name, value] : real_)
+          values[name] = sized_.fixed.contains(name) ? value : shrunk(name, value, target, small_batch);
         auto facts = describe(values);
         if (facts) {
           base_ = values;
@@ -120,6 +121,10 @@ class Finder {
   // Fixes what is no size; false: something was, and the others must be looked at again.
   Result<bool> look_once() {
     auto described = describe(base_);
+    if (!described) {  // what is fixed now may need the others larger: groups that divide channels
+      KF_TRY_VOID(choose_base());
+      described = describe(base_);
+    }
     if (!described) return std::unexpected(bridge_.error(described.error()));
     facts_ = *described;
     KF_TRY(ExportedGraph base, exported(base_, facts_));
