@@ -26,14 +26,15 @@ int run(EvalArguments& arguments) {
   options.use_build_cache = !arguments.no_build_cache;
   options.store = !arguments.no_store;
 
-  // An answer in KernelBench's form is judged where such answers run, unless another platform is named.
-  if (!arguments.platform_given && options.kernel.extension() == ".py") options.platform = "pytorch";
-
   clean_up_on_interrupt();
   if (auto imported =
           import_in_place(options.task, options.python, options.sandbox, arguments.output.silent());
       !imported)
     return report_error(imported.error(), arguments.output.json);
+  // An answer to a PyTorch module is judged where such answers run, unless another platform is named.
+  if (!arguments.platform_given && options.kernel.extension() == ".py" &&
+      fs::exists(fs::path(options.task) / "reference.py"))
+    options.platform = "pytorch";
   auto progress = make_progress(arguments.output.silent(), arguments.output.verbose ? 0 : 2);
   auto report = evaluate(options, *progress);
   progress->finish();

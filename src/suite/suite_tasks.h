@@ -18,8 +18,8 @@ struct SuiteTask {
 };
 
 // `where` is a suite by name ("core"), or a folder: of tasks, of folders of tasks (levels), or a task itself.
-// A task is a folder with task.toml, a file <name>.onnx, or a PyTorch module <name>.py. This is the one place that knows what a folder of
-// tasks looks like. Sorted as people count: 2_x comes before 10_x.
+// A task is a folder with task.toml, a file <name>.onnx, or a PyTorch module <name>.py. This is the one place
+// that knows what a folder of tasks looks like. Sorted as people count: 2_x comes before 10_x.
 Result<std::vector<SuiteTask>> list_suite_tasks(std::string_view where);
 
 // Those whose name, or its part behind the level, a pattern matches ('*' stands for any characters); all
