@@ -203,7 +203,7 @@ TEST_F(RunFolder, TheParentStaysSmall) {
   double kilobytes = 0;
   line >> label >> kilobytes;
   ASSERT_EQ(label, "VmHWM:");
-  EXPECT_LT(kilobytes * 1024, 600e6 + 4 * shown["bytes"].get<double>());
+  EXPECT_LT(kilobytes * 1024, 500e6 + 4 * shown["bytes"].get<double>());
 }
 
 }  // namespace
