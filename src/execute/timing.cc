@@ -302,6 +302,7 @@ Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs,
     if (!too_few && round >= options.max_rounds) break;
     if (hooks.enough && hooks.enough(programs)) break;
   }
+  release_eviction_memory();
   return round;
 }
 

@@ -40,13 +40,13 @@ class EvictionBuffer {
     for (std::size_t at = from; at < to; at += kLine) data_[at / sizeof *data_] += at + 1;
   }
   std::size_t bytes() const { return bytes_; }
-
- private:
   void release() {
     if (data_) ::munmap(data_, bytes_);
     data_ = nullptr;
     bytes_ = 0;
   }
+
+ private:
   std::uint64_t* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
@@ -85,17 +85,33 @@ struct Helpers {
   std::vector<EvictionBuffer> buffers;
 };
 
+struct AllHelpers {
+  std::mutex mutex;
+  std::map<std::vector<int>, std::unique_ptr<Helpers>> of_cpus;
+};
+
+AllHelpers& all_helpers() {
+  static AllHelpers all;
+  return all;
+}
+
 }  // namespace
 
 void spin_cores(const std::vector<int>& cpus, std::chrono::milliseconds duration, std::size_t evict_bytes) {
-  static std::mutex mutex;
-  static std::map<std::vector<int>, std::unique_ptr<Helpers>> all_helpers;
-  std::lock_guard lock(mutex);
-  std::unique_ptr<Helpers>& helpers = all_helpers[cpus];
+  AllHelpers& all = all_helpers();
+  std::lock_guard lock(all.mutex);
+  std::unique_ptr<Helpers>& helpers = all.of_cpus[cpus];
   if (!helpers) helpers = std::make_unique<Helpers>(cpus);
   Clock::time_point until = Clock::now() + duration;
   helpers->threads.run(
       [&](int i) { keep_busy(helpers->buffers[static_cast<std::size_t>(i)], until, evict_bytes); });
+}
+
+void release_eviction_memory() {
+  AllHelpers& all = all_helpers();
+  std::lock_guard lock(all.mutex);
+  for (auto& [cpus, helpers] : all.of_cpus)
+    for (EvictionBuffer& buffer : helpers->buffers) buffer.release();
 }
 
 std::size_t evict_bytes_per_core(const Machine& machine) {

@@ -18,6 +18,10 @@ namespace kforge {
 // once: they take turns.
 void spin_cores(const std::vector<int>& cpus, std::chrono::milliseconds duration, std::size_t evict_bytes);
 
+// Gives the private buffers back to the system: with a large last-level cache they are hundreds of megabytes,
+// and nobody needs them while nothing is timed.
+void release_eviction_memory();
+
 // How many bytes each core must stream to push everything else out of all its caches: twice its share of
 // them.
 std::size_t evict_bytes_per_core(const Machine& machine);

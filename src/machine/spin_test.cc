@@ -3,6 +3,8 @@
 #include <dirent.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "machine/pinned_threads.h"
@@ -44,6 +46,26 @@ TEST(Spin, HelpersAreKeptAndNoThreadIsMadePerSample) {
   int threads = thread_count();
   for (int i = 0; i < 20; ++i) spin_cores(allowed_cpus(), milliseconds(0), 4 << 20);
   EXPECT_EQ(thread_count(), threads);
+}
+
+std::size_t private_bytes() {
+  std::ifstream file("/proc/self/status");
+  for (std::string key, rest; file >> key; std::getline(file, rest)) {
+    std::size_t kilobytes = 0;
+    if (key == "RssAnon:" && file >> kilobytes) return kilobytes << 10;
+  }
+  return 0;
+}
+
+TEST(Spin, MemoryIsGivenBackAndTakenAgain) {
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  const std::vector<int> one_core = {allowed_cpus()[0]};
+  for (int i = 0; i < 2; ++i) {
+    spin_cores(one_core, milliseconds(1), kBytes);
+    const std::size_t held = private_bytes();
+    release_eviction_memory();
+    EXPECT_GT(held, private_bytes() + kBytes / 2);
+  }
 }
 
 TEST(Spin, NoCoresOrOddCoresAreHarmless) {
