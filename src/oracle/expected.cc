@@ -19,8 +19,8 @@ namespace {
 constexpr std::string_view kOracleVersion = "4";
 // To write and read again, checksums included.
 constexpr double kDiskSecondsPerByte = 8e-9;
-// A result that jumps (Floor of an integer) says nothing about rounding. So what the last bits of the inputs move
-// counts up to this multiple of what the yardstick itself showed.
+// A result that jumps (Floor of an integer) says nothing about rounding. So what the last bits of the inputs
+// move counts up to this multiple of what the yardstick itself showed.
 constexpr double kMostOverYardstick = 4;
 
 std::string cache_key(const BoundTask& task, InputKind kind, std::uint64_t seed) {

@@ -15,7 +15,9 @@ namespace {
 double moved(const char* text, const std::vector<float>& x) {
   auto graph = parse_graph_text(text, "g");
   EXPECT_TRUE(graph) << graph.error().text();
-  const TensorView view{"x", DType::kFloat32, {static_cast<std::int64_t>(x.size())},
+  const TensorView view{"x",
+                        DType::kFloat32,
+                        {static_cast<std::int64_t>(x.size())},
                         reinterpret_cast<const std::byte*>(x.data())};
   const auto truth = run_oracle(*graph, std::span(&view, 1), Precision::kFp64, 1);
   EXPECT_TRUE(truth) << truth.error().text();
@@ -40,7 +42,8 @@ TEST(LastBits, ZerosStayAndIntegersAreNotTouched) {
 }
 
 TEST(LastBits, LargeResultsHaveDrawnOftenEnough) {
-  EXPECT_EQ(moved(HEAD "g (float[8192] x) => (float[8192] y) { y = Neg(x) }", std::vector<float>(8192, 1.5F)), 0);
+  EXPECT_EQ(moved(HEAD "g (float[8192] x) => (float[8192] y) { y = Neg(x) }", std::vector<float>(8192, 1.5F)),
+            0);
 }
 
 // A step says nothing about rounding: what is exact must stay exact.
