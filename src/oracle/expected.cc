@@ -6,8 +6,8 @@
 
 #include "base/hash.h"
 #include "oracle/expected_file.h"
-#include "oracle/last_bits.h"
 #include "oracle/oracle.h"
+#include "oracle/other_rounding.h"
 #include "oracle/parallel.h"
 #include "oracle/rounding.h"
 #include "oracle/tensor.h"
@@ -19,8 +19,8 @@ namespace {
 constexpr std::string_view kOracleVersion = "4";
 // To write and read again, checksums included.
 constexpr double kDiskSecondsPerByte = 8e-9;
-// A result that jumps (Floor of an integer) says nothing about rounding. So what the last bits of the inputs
-// move counts up to this multiple of what the yardstick itself showed.
+// A result that jumps (Floor) says nothing about rounding. So another rounding counts up to this multiple of
+// what the yardstick itself showed.
 constexpr double kMostOverYardstick = 4;
 
 std::string cache_key(const BoundTask& task, InputKind kind, std::uint64_t seed) {
@@ -206,7 +206,7 @@ Result<Expected> compute(const BoundTask& task, const InputChoice& params, const
   KF_TRY(auto plain, run_oracle(graph, inputs.views, Precision::kFp32, threads, &long_sums));
   std::vector<YardstickValues> yardstick = yardstick_values(std::move(plain), threads);
   KF_TRY(auto truth, run_oracle(graph, inputs.views, Precision::kFp64, threads));
-  const std::vector<double> moved = moved_by_last_bits(graph, inputs.views, truth, threads);
+  const std::vector<double> drawn = errors_of_other_roundings(graph, inputs.views, truth, threads);
 
   Expected expected;
   for (std::size_t i = 0; i < own_outputs; ++i) {
@@ -214,7 +214,7 @@ Result<Expected> compute(const BoundTask& task, const InputChoice& params, const
            join(graph.outputs[i].name, std::move(truth[i]), std::move(yardstick[i]),
                 exponential(graph, graph.outputs[i].name), threads, expected.yardstick_finite));
     double& worst = output.yardstick_worst_abs;
-    worst = std::max(worst, std::min(moved[i], kMostOverYardstick * worst));
+    worst = std::max(worst, std::min(drawn[i], kMostOverYardstick * worst));
     output.long_sums = long_sums;
     expected.outputs.push_back(std::move(output));
   }

@@ -5,6 +5,8 @@
 // zero: no probability passes 1.
 #pragma once
 
+#include <cstdint>
+
 #include "graph/graph.h"
 #include "oracle/tensor.h"
 
@@ -13,7 +15,15 @@ namespace kforge {
 // Operators whose results no fp32 program is sure to get to the last bit, whatever its inputs.
 bool rounds_always(const Node& node);
 
+// Operators that calculate, rather than move or choose values: what they give was rounded unless it is a
+// whole number.
+bool computes(const Node& node);
+
 // REQUIRES: the tensor was just made by the operator. Integers, zeros and what is not finite stay.
 void nudge(Tensor<float>& tensor, int threads);
+
+// Every value that is no whole number goes one unit in the last place up or down, or stays, as `draw`
+// decides.
+void jitter(Tensor<float>& tensor, std::uint64_t draw, int threads);
 
 }  // namespace kforge

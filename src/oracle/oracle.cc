@@ -59,8 +59,13 @@ bool sums_long(const Call<F>& call, const Outputs<F>& results) {
 template <class F>
 class Interpreter : public Scope<F> {
  public:
-  Interpreter(const Graph& graph, int threads, Interpreter* around)
-      : graph_(graph), threads_(threads), around_(around), depth_(around ? around->depth_ + 1 : 0) {}
+  // `draw`: 0 for the yardstick itself.
+  Interpreter(const Graph& graph, int threads, std::uint64_t draw, Interpreter* around)
+      : graph_(graph),
+        threads_(threads),
+        draw_(draw),
+        around_(around),
+        depth_(around ? around->depth_ + 1 : 0) {}
 
   void set(const std::string& name, Tensor<F> value) { values_.insert_or_assign(name, std::move(value)); }
 
@@ -88,7 +93,7 @@ class Interpreter : public Scope<F> {
     if (depth_ >= kDeepest) refuse("graphs are nested more than {} deep", kDeepest);
     if (inputs.size() != body.inputs.size())
       refuse("graph {} has {} inputs, but gets {}", body.name, body.inputs.size(), inputs.size());
-    Interpreter inner(body, threads_, this);
+    Interpreter inner(body, threads_, draw_, this);
     for (std::size_t i = 0; i < inputs.size(); ++i) inner.set(body.inputs[i].name, std::move(inputs[i]));
     std::vector<Tensor<F>> results = inner.run();
     long_sums_ |= inner.long_sums_;
@@ -118,8 +123,10 @@ class Interpreter : public Scope<F> {
       Outputs<F> results = compute(call);
       long_sums_ |= sums_long(call, results);
       if constexpr (std::is_same_v<F, float>)
-        if (rounds_always(node))
-          for (Tensor<F>& result : results) nudge(result, threads_);
+        for (Tensor<F>& result : results) {
+          if (rounds_always(node)) nudge(result, threads_);
+          if (draw_ != 0 && computes(node)) jitter(result, draw_ + 0x10000 * ++jittered_, threads_);
+        }
       for (std::size_t i = 0; i < node.outputs.size(); ++i) {
         if (node.outputs[i].empty()) continue;
         if (i >= results.size()) refuse("output {} is not computed", i);
@@ -143,16 +150,18 @@ class Interpreter : public Scope<F> {
 
   const Graph& graph_;
   const int threads_;
+  const std::uint64_t draw_;
   Interpreter* const around_;
   const int depth_;
   std::map<std::string, Tensor<F>> values_;
   bool long_sums_ = false;
+  std::uint64_t jittered_ = 0;  // results so far
 };
 
 template <class F>
 std::vector<OracleTensor> interpret(const Graph& graph, std::span<const TensorView> inputs, int threads,
-                                    bool* long_sums) {
-  Interpreter<F> interpreter(graph, std::max(threads, 1), nullptr);
+                                    std::uint64_t draw, bool* long_sums) {
+  Interpreter<F> interpreter(graph, std::max(threads, 1), draw, nullptr);
   for (const TensorView& view : inputs) {
     if (!view.data && element_count(view.shape) != 0) refuse("input {} has no data", view.name);
     interpreter.set(view.name, Tensor<F>::from_raw(view.dtype, view.shape, view.data, threads));
@@ -161,6 +170,22 @@ std::vector<OracleTensor> interpret(const Graph& graph, std::span<const TensorVi
   for (Tensor<F>& tensor : interpreter.run()) results.push_back(std::move(tensor).release(threads));
   if (long_sums) *long_sums = interpreter.long_sums();
   return results;
+}
+
+// What the interpreter returns; what it throws as an Error.
+template <class Run>
+Result<std::vector<OracleTensor>> explained(const Graph& graph, std::span<const TensorView> inputs, Run run) {
+  try {
+    for (const Value& input : graph.inputs)
+      if (std::none_of(inputs.begin(), inputs.end(),
+                       [&](const TensorView& view) { return view.name == input.name; }))
+        return fail("the graph's input {} has no value", input.name);
+    return run();
+  } catch (const Refusal& refusal) {
+    return fail("{}", refusal.message);
+  } catch (const std::bad_alloc&) {
+    return fail("not enough memory to compute the graph {}", graph.name);
+  }
 }
 
 void collect_missing(const Graph& graph, std::set<std::string>& missing) {
@@ -176,18 +201,16 @@ void collect_missing(const Graph& graph, std::set<std::string>& missing) {
 
 Result<std::vector<OracleTensor>> run_oracle(const Graph& graph, std::span<const TensorView> inputs,
                                              Precision precision, int threads, bool* long_sums) {
-  try {
-    for (const Value& input : graph.inputs)
-      if (std::none_of(inputs.begin(), inputs.end(),
-                       [&](const TensorView& view) { return view.name == input.name; }))
-        return fail("the graph's input {} has no value", input.name);
-    return precision == Precision::kFp64 ? interpret<double>(graph, inputs, threads, long_sums)
-                                         : interpret<float>(graph, inputs, threads, long_sums);
-  } catch (const Refusal& refusal) {
-    return fail("{}", refusal.message);
-  } catch (const std::bad_alloc&) {
-    return fail("not enough memory to compute the graph {}", graph.name);
-  }
+  return explained(graph, inputs, [&] {
+    return precision == Precision::kFp64 ? interpret<double>(graph, inputs, threads, 0, long_sums)
+                                         : interpret<float>(graph, inputs, threads, 0, long_sums);
+  });
+}
+
+Result<std::vector<OracleTensor>> run_oracle_rounding_otherwise(const Graph& graph,
+                                                                std::span<const TensorView> inputs,
+                                                                int threads, std::uint64_t draw) {
+  return explained(graph, inputs, [&] { return interpret<float>(graph, inputs, threads, draw, nullptr); });
 }
 
 bool oracle_supports(const Graph& graph, std::vector<std::string>* missing) {

@@ -41,6 +41,12 @@ enum class Precision : std::uint8_t {
 Result<std::vector<OracleTensor>> run_oracle(const Graph& graph, std::span<const TensorView> inputs,
                                              Precision precision, int threads, bool* long_sums = nullptr);
 
+// The graph in fp32, with every value that an operator rounded moved by up to one unit in the last place:
+// which way depends on `draw` alone.
+Result<std::vector<OracleTensor>> run_oracle_rounding_otherwise(const Graph& graph,
+                                                                std::span<const TensorView> inputs,
+                                                                int threads, std::uint64_t draw);
+
 // True when every node of the graph has an implementation; else `missing` lists the operators.
 bool oracle_supports(const Graph& graph, std::vector<std::string>* missing);
 
