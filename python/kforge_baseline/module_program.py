@@ -12,25 +12,16 @@ import torch
 from kforge_bridge.problem import Problem, flattened
 from kforge_bridge.source import Source
 
-from .torch_program import tensor_view
+from .torch_program import TorchProgram, tensor_view
 
 
 def plain_name(name):
     return re.sub(r"[^A-Za-z0-9]", "_", name)
 
 
-class ModuleProgram:
-    def __init__(self, job, compiled):
-        self.job = job
-        self.compiled = compiled
-        torch.set_num_threads(job["threads"])
-        torch.set_num_interop_threads(1)
-        torch.set_grad_enabled(False)
-
+class ModuleProgram(TorchProgram):
     def load(self, arguments):
-        if len(arguments) != len(self.job["arguments"]):
-            raise ValueError("the parent's tensors are not those of the job")
-        self.arguments = arguments
+        self.take(arguments)
         source = Source("reference.py", self.job["module"]["source"])
         small = Problem(source, self.job["module"]["small"])
         self.names, self.patterns = small.names, small.plain().fixed
@@ -66,7 +57,6 @@ class ModuleProgram:
 
     def _choose_layout(self):
         """Channels last where convolutions are faster so, weights converted ahead of time."""
-        self.layout = None
         if not any(isinstance(one, torch.nn.modules.conv._ConvNd) for one in self.module.modules()):
             return
         layouts = {4: torch.channels_last, 5: torch.channels_last_3d}

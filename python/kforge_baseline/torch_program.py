@@ -80,10 +80,13 @@ class TorchProgram:
         torch.set_num_interop_threads(1)
         torch.set_grad_enabled(False)
 
-    def load(self, arguments):
+    def take(self, arguments):
         if len(arguments) != len(self.job["arguments"]):
             raise ValueError("the parent's tensors are not those of the job")
         self.arguments = arguments
+
+    def load(self, arguments):
+        self.take(arguments)
         with open(self.job["graph"], encoding="utf-8") as file:
             self.graph = json.load(file)
         torch_ops.make_steps(self.graph)  # names an operator that is missing
