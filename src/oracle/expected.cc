@@ -21,7 +21,7 @@ constexpr std::string_view kOracleVersion = "4";
 constexpr double kDiskSecondsPerByte = 8e-9;
 // A result that jumps (Floor) says nothing about rounding. So another rounding counts up to this multiple of
 // what the yardstick itself showed.
-constexpr double kMostOverYardstick = 4;
+constexpr double kMostOverYardstick = 64;
 
 std::string cache_key(const BoundTask& task, InputKind kind, std::uint64_t seed) {
   Hasher hasher;
