@@ -26,8 +26,8 @@ const Part kCaches[] = {
     {"torch", {"torchinductor"}, "programs compiled by torch.compile"},
 };
 const Part kResults = {"results",
-                       {"store.db", "store.db-wal", "store.db-shm", "artefacts"},
-                       "every result and run, with the kernels: cannot be made again"};
+                       {"store.db", "store.db-wal", "store.db-shm", "artefacts", "suites"},
+                       "every result, run and suite, with the kernels: cannot be made again"};
 
 struct CleanArguments {
   bool dry_run = false, results = false, json = false;

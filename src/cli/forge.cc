@@ -21,6 +21,7 @@ struct ForgeArguments {
   std::string budget, target, resume;
   std::vector<std::string> generators, without, profilers;
   int attempts = 0;
+  bool no_callers = false;
 };
 
 // "a,b" and "-x a -x b" are the same.
@@ -42,6 +43,7 @@ Result<void> complete(ForgeArguments& a) {
     KF_TRY(options.budget, parse_budget(a.budget));
   }
   if (a.attempts > 0) options.budget.attempts = a.attempts;
+  options.callers = !a.no_callers;
   if (!a.target.empty()) {
     KF_TRY(options.target, parse_factor(a.target));
   }
@@ -114,6 +116,7 @@ void declare_forge(CLI::App& command, int& exit_code) {
   command.add_option("--profiler", arguments->profilers, "further profilers of the platform, by name")
       ->type_name("NAMES");
   add_value(command, "--out", options.out, "DIR", "folder for the kernel [kforge-TASK-RUN]");
+  command.add_flag("--no-callers", arguments->no_callers, "write no check/; `kforge show --out` does");
   add_value(command, "--record", options.record, "FILE", "write every model call to this cassette");
   add_value(command, "--config", options.config, "FILE", "configuration of the models");
   add_value(command, "--resume", arguments->resume, "RUN", "go on with a run that was killed or stopped");

@@ -57,7 +57,8 @@ void reset_outputs(const BoundTask& task, const TensorMemory& outputs, const Inp
                    std::uint32_t slot) {
   for (std::size_t a = 0; a < task.arguments.size(); ++a) {
     const BoundArgument& argument = task.arguments[a];
-    if (argument.role == Role::kOutput || argument.role == Role::kInout) bring_in(outputs.tensor(a, slot));
+    const bool written = argument.role == Role::kOutput || argument.role == Role::kInout;
+    if (written && !outputs.stays_in_view()) bring_in(outputs.tensor(a, slot));
     if (argument.role == Role::kOutput) {
       poison(argument.dtype, choice.seed, outputs.tensor(a, slot));
     } else if (argument.role == Role::kInout) {
@@ -66,7 +67,7 @@ void reset_outputs(const BoundTask& task, const TensorMemory& outputs, const Inp
       continue;
     }
     outputs.set_canaries(a, slot);
-    let_go(outputs.tensor(a, slot));
+    if (!outputs.stays_in_view()) let_go(outputs.tensor(a, slot));
   }
 }
 

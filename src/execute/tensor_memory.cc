@@ -118,7 +118,14 @@ std::span<std::byte> TensorMemory::tensor(std::size_t argument, std::uint32_t sl
 
 void TensorMemory::let_go() const {
   constexpr std::size_t kLarge = 4 << 20;  // less is not worth the page faults
-  if (map_.size() >= kLarge) (void)::madvise(map_.data(), map_.size(), MADV_DONTNEED);
+  if (map_.size() >= kLarge && !stays_) (void)::madvise(map_.data(), map_.size(), MADV_DONTNEED);
+}
+
+void TensorMemory::stay_in_view() {
+  constexpr std::size_t kMost = std::size_t{96} << 20;
+  stays_ = map_.size() <= kMost;
+  // All at once; before Linux 5.14 they come page by page as they are written to.
+  if (stays_) (void)::madvise(map_.data(), map_.size(), MADV_POPULATE_WRITE);
 }
 
 void TensorMemory::set_canaries(std::size_t argument, std::uint32_t slot) const {
@@ -151,6 +158,7 @@ Result<InputMemory> InputMemory::create(const BoundTask& task, std::uint32_t slo
 Result<InputMemory> InputMemory::create_for_turns(const BoundTask& task, std::uint32_t slots) {
   KF_TRY(InputMemory memory, create(task, slots));
   KF_TRY(TensorMemory outputs, TensorMemory::create(memory.layout, KFORGE_ARENA_OUTPUTS, false));
+  outputs.stay_in_view();  // reset before every batch of every program
   memory.outputs = std::make_shared<const TensorMemory>(std::move(outputs));
   return memory;
 }

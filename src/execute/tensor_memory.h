@@ -45,6 +45,10 @@ class TensorMemory {
   // Takes the pages out of this process's view; the values stay where they are, and come back when looked at.
   // With several programs and slots it would otherwise hold many times the tensors.
   void let_go() const;
+  // From now on the pages stay in view: of memory that is written again and again, where bringing them in and
+  // letting them go would take longer than what is timed. Not where there is too much of it.
+  void stay_in_view();
+  bool stays_in_view() const { return stays_; }
 
  private:
   const KforgeArgumentRow& row(std::size_t argument) const;
@@ -55,6 +59,7 @@ class TensorMemory {
   Fd fd_;
   Mapping map_;
   std::byte canary_{};
+  bool stays_ = false;
 };
 
 // Params and inputs of a task: one per judging, shared by its programs.

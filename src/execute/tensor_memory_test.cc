@@ -55,6 +55,12 @@ TEST(TensorMemory, ProgramsThatTakeTurnsHaveOneMemoryForOutputs) {
   EXPECT_EQ(memory->outputs->tensor(2, 1).size(), 400u);
 }
 
+// What is reset before every batch stays in view, as long as that is not many times what the parent may hold.
+TEST(TensorMemory, OutputsOfTurnsStayInViewUnlessTheyAreLarge) {
+  EXPECT_TRUE(InputMemory::create_for_turns(two_tensors(2 << 20), 2)->outputs->stays_in_view());
+  EXPECT_FALSE(InputMemory::create_for_turns(two_tensors(16 << 20), 5)->outputs->stays_in_view());
+}
+
 TEST(TensorMemory, OutputsCannotBeShrunk) {
   BoundTask task = two_tensors(100);
   auto outputs = TensorMemory::create(MemoryLayout::of(task, 1), KFORGE_ARENA_OUTPUTS, false);

@@ -1,4 +1,6 @@
 // The confirmation of a run's winner.
+#include <algorithm>
+
 #include "forge/run_folder.h"
 #include "forge/run_state.h"
 #include "judge/save.h"
@@ -7,7 +9,15 @@ namespace kforge {
 namespace {
 
 constexpr double kConfirmSeconds = 6;
+constexpr double kShortConfirmSeconds = 2;    // after a short search: who wants it soon gets a wider interval
 constexpr double kHurriedConfirmSeconds = 1;  // somebody waits for the end
+
+// For the timing rounds, which end sooner where the interval is narrow.
+double confirm_seconds(const ForgeState& s) {
+  if (s.stopped()) return kHurriedConfirmSeconds;
+  const double search = s.options.budget.seconds.value_or(kConfirmSeconds);
+  return std::clamp(search / 3, kShortConfirmSeconds, kConfirmSeconds);
+}
 
 // What won is the first guess for this family of problems next time.
 Result<void> remember_winner(ForgeState& s, const Attempt& winner, double time_ns) {
@@ -29,7 +39,7 @@ Result<void> confirm(ForgeState& s) {
     JudgeRequest request;
     request.fresh_inputs = true;
     request.baseline_threads_anew = true;
-    request.seconds = s.stopped() ? kHurriedConfirmSeconds : kConfirmSeconds;
+    request.seconds = confirm_seconds(s);
     request.rounds = s.options.timing_rounds;
     KF_TRY(fs::path folder, run_folder(s.options.out, s.workspace->setup().task, s.record.id));
     std::string kernel_path = (folder / kernel_file(*best->program())).string();

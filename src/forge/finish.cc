@@ -11,14 +11,15 @@ namespace {
 
 Result<void> write_folder(ForgeState& s, RunReport& report) {
   const JudgeSetup& setup = s.workspace->setup();
-  if (!s.stopped()) s.view().stage("writing the callers");
   // Who interrupts does not wait for one more evaluation of the task.
+  const bool callers = s.options.callers && !s.stopped();
+  if (callers) s.view().stage("writing the callers");
   RunFolderContent content{*s.attempts->history().find(*s.record.best)->program(),
                            setup.bound(0),
                            setup.platform,
                            setup.policy,
                            setup.threads,
-                           !s.stopped()};
+                           callers};
   auto written = write_run_folder(s.record.folder, content, report);
   s.view().finish();
   return written;

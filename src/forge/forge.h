@@ -38,6 +38,7 @@ struct ForgeOptions {
   std::string config;               // --config: of the models
   double timing_seconds = 2;        // per attempt; the confirmation takes longer
   int timing_rounds = 0;            // exactly so many; 0: until the interval is narrow
+  bool callers = true;              // --no-callers: check/ is left out, and the evaluation that it takes
   int seed = 0;                     // --seed: of the search's draws, not of inputs; 0: drawn
 };
 

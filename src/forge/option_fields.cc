@@ -40,6 +40,7 @@ void option_fields(auto&& field, auto& o) {
   field("seconds", o.timing_seconds);
   field("rounds", o.timing_rounds);
   field("seed", o.seed);
+  field("callers", o.callers);
 }
 
 struct OptionWriter {
@@ -119,8 +120,9 @@ Result<ForgeOptions> options_from(const OptionMap& map) {
   ForgeOptions options;
   std::string problem;
   OptionMap known = map;
-  known.try_emplace("set", std::vector<std::string>());  // runs recorded before there was --set, or --seed
+  known.try_emplace("set", std::vector<std::string>());  // runs recorded before there were these
   known.try_emplace("seed", 0);
+  known.try_emplace("callers", true);
   option_fields(OptionReader{known, problem}, options);
   if (!problem.empty()) return fail("the store's record of the options cannot be read: {}", problem);
   return options;

@@ -26,9 +26,10 @@ std::optional<BaselineRefusal> from_cached_text(const std::string& baseline, con
                          text.substr(colon + 2)};
 }
 
-Result<std::optional<BaselineRefusal>> judge_baseline(const JudgeContext& context, const ProgramSpec& spec) {
+Result<std::optional<BaselineRefusal>> judge_baseline(const JudgeContext& context, const ProgramSpec& spec,
+                                                      bool trusted) {
   Verdict verdict;
-  KF_TRY_VOID(judge_values(context, spec, verdict));
+  KF_TRY_VOID(trusted ? judge_trusted_values(context, spec, verdict) : judge_values(context, spec, verdict));
   if (!verdict.failed()) return std::nullopt;
   return BaselineRefusal{spec.name, gate_of(*verdict.failure).value_or(Gate::kRun),
                          reason_text(*verdict.failure)};
@@ -39,7 +40,7 @@ Result<std::optional<BaselineRefusal>> judge_baseline_once(const JudgeContext& c
                                                            const ProgramSpec& spec, const std::string& what,
                                                            FileCache& cache) {
   std::string key = Hasher()
-                        .add("baseline gates 3")
+                        .add("baseline gates 4")
                         .add(what)
                         .add(spec.name)
                         .add(context.task->key())
@@ -47,7 +48,7 @@ Result<std::optional<BaselineRefusal>> judge_baseline_once(const JudgeContext& c
                         .add(std::to_string(context.threads))
                         .hex();
   if (auto known = cache.load(key)) return from_cached_text(spec.name, *known);
-  KF_TRY(auto refusal, judge_baseline(context, spec));
+  KF_TRY(auto refusal, judge_baseline(context, spec, true));
   (void)cache.store(key, cached_text(refusal));  // a cache that cannot be written only costs time
   return refusal;
 }
@@ -63,7 +64,7 @@ Result<void> add_user_kernel(const Workspace& workspace, const std::string& name
   KF_TRY(auto built, build_candidate(*source, setup.platform, *context.task, setup.machine, options));
   if (!built) return fail("--baseline {}: {}", name, reason_text(built.error()));
   KF_TRY(StagedProgram program, stage_program(workspace, name, *built, *context.task));
-  KF_TRY(auto refusal, judge_baseline(context, program.spec));
+  KF_TRY(auto refusal, judge_baseline(context, program.spec, false));
   if (refusal) return fail("--baseline {} does not compute the task: {}", name, cached_text(refusal));
   baselines.present.push_back(
       {name, fmt::format("the user's kernel {}", fs::path(file).filename().string()), program.spec, true});

@@ -1,5 +1,5 @@
-// The baselines of one shape case. They go through the value gates too, once per task: a gate that a baseline
-// fails is printed with the task, and its time still counts.
+// The baselines of one shape case. Their values are judged too, once per task: a gate that a baseline fails
+// is printed with the task, and its time still counts.
 #pragma once
 
 #include <filesystem>

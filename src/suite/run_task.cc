@@ -133,8 +133,8 @@ Result<std::optional<SuiteRecord>> TaskRunner::forge(const SuiteItem& item,
   }
   std::error_code ignored;
   fs::remove_all(out, ignored);
-  std::vector<std::string> arguments = {"forge",       item.task.spec, "--on",
-                                        item.platform, "--out",        out.string()};
+  std::vector<std::string> arguments = {"forge", item.task.spec, "--on",        item.platform,
+                                        "--out", out.string(),   "--no-callers"};
   for (const auto* more : {&folder_->plan().arguments, &item.variant.arguments})
     arguments.insert(arguments.end(), more->begin(), more->end());
   return start(item, std::move(arguments), stop);

@@ -12,6 +12,11 @@ namespace kforge {
 // machinery's.
 Result<void> judge_values(const JudgeContext& context, const ProgramSpec& program, Verdict& verdict);
 
+// A program that nobody wrote to be judged (a library): are its values right on inputs of every kind? One
+// call for each, in one process; the calls that find out a program which keeps answers, works on after it
+// returned or knows how it is judged are left out.
+Result<void> judge_trusted_values(const JudgeContext& context, const ProgramSpec& program, Verdict& verdict);
+
 // How many slots there are where values are judged. The same wherever a program is asked for results that are
 // compared with the truth or with a timed call: it can see the number.
 std::uint32_t check_slots(const BoundTask& task);
