@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/files.h"
+#include "execute/call_deadline.h"
 #include "execute/faults.h"
 #include "execute/thread_times.h"
 #include "execute/waiting_runners.h"
@@ -233,7 +234,11 @@ Failure ProgramProcess::State::why_ended(std::uint32_t stage) {
 
 Step<Received> ProgramProcess::State::await(std::uint32_t stage, milliseconds limit) {
   Received received;
-  switch (receive(received, Clock::now() + limit)) {
+  CallDeadline deadline(Clock::now(), limit);
+  Wait ended = receive(received, deadline.at());
+  while (ended == Wait::kLate && deadline.extend(longest_wait_ns(thread_times(process->pid()))))
+    ended = receive(received, deadline.at());
+  switch (ended) {
     case Wait::kEnded:
       return candidate_failed(why_ended(stage));
     case Wait::kLate:

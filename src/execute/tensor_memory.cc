@@ -122,7 +122,7 @@ void TensorMemory::let_go() const {
 }
 
 void TensorMemory::stay_in_view() {
-  constexpr std::size_t kMost = std::size_t{96} << 20;
+  constexpr std::size_t kMost = std::size_t{48} << 20;
   stays_ = map_.size() <= kMost;
   // All at once; before Linux 5.14 they come page by page as they are written to.
   if (stays_) (void)::madvise(map_.data(), map_.size(), MADV_POPULATE_WRITE);

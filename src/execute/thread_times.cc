@@ -31,6 +31,12 @@ std::map<pid_t, ThreadTimes> thread_times(pid_t process) {
   return times;
 }
 
+double longest_wait_ns(const std::map<pid_t, ThreadTimes>& times) {
+  double longest = 0;
+  for (const auto& [thread, time] : times) longest = std::max(longest, time.waited_ns);
+  return longest;
+}
+
 TeamTimes team_times(const std::map<pid_t, ThreadTimes>& before, const std::map<pid_t, ThreadTimes>& after) {
   constexpr double kNoPartOfTheWork = 0.05;  // of what the busiest thread ran
   std::map<pid_t, ThreadTimes> between;

@@ -15,6 +15,8 @@ struct ThreadTimes {
 // By thread. Empty where the system does not tell. Read it while the process is stopped.
 std::map<pid_t, ThreadTimes> thread_times(pid_t process);
 
+double longest_wait_ns(const std::map<pid_t, ThreadTimes>& times);
+
 // Between two readings.
 struct TeamTimes {
   int computing = 0;           // threads that ran for more than a twentieth of the one that ran longest
