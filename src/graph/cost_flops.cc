@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "graph/cost_bytes.h"
+#include "graph/einsum.h"
 
 namespace kforge {
 namespace {
@@ -161,25 +162,20 @@ class Counter {
     return output() * (2 * inner + extra);
   }
 
-  // Every distinct letter is a loop; each operand after the first adds a multiplication, summed letters an
+  // Every distinct label is a loop; each operand after the first adds a multiplication, summed labels an
   // addition.
   double einsum() const {
-    std::string equation = node_.string_attr("equation", "");
-    std::string left = equation.substr(0, equation.find("->"));
-    // With an ellipsis letters do not tell positions; a floor then, not a figure to rely on.
-    if (left.find("...") != std::string::npos) return 2 * std::max(output(), input(0));
-    std::unordered_map<char, double> extents;
-    std::size_t operand = 0, axis = 0;
-    for (char c : left) {
-      if (c == ',') ++operand, axis = 0;
-      if (!isalpha(static_cast<unsigned char>(c))) continue;
-      Shape operand_shape = shape(operand);
-      if (axis < operand_shape.size())
-        extents[c] = std::max(extents[c], static_cast<double>(operand_shape[axis]));
-      ++axis;
+    std::vector<Shape> shapes;
+    std::vector<std::int64_t> ranks;
+    for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
+      shapes.push_back(shape(i));
+      ranks.push_back(static_cast<std::int64_t>(shapes.back().size()));
     }
+    const auto equation = read_einsum(node_.string_attr("equation", ""), ranks);
+    if (!equation) return 0;
     double loops = 1;
-    for (const auto& [letter, extent] : extents) loops *= extent;
+    for (const auto& [label, extent] : einsum_extents(*equation, shapes))
+      loops *= static_cast<double>(extent);
     double multiplications = static_cast<double>(node_.inputs.size()) - 1;
     return loops * (multiplications + (loops > output() ? 1 : 0));
   }

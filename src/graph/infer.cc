@@ -8,6 +8,7 @@
 #include <onnx/shape_inference/implementation.h>
 
 #include "graph/check_types.h"
+#include "graph/einsum.h"
 #include "graph/fold.h"
 #include "graph/kforge_functions.h"
 #include "graph/proto_graph.h"
@@ -188,8 +189,22 @@ class Inference {
       if (type->value_case() == onnx::TypeProto::kTensorType && type->tensor_type().elem_type() == 0)
         continue;
       KF_TRY(TensorType checked, type_from_proto(*type, node.outputs[i]));
+      if (node.op == "Einsum") KF_TRY_VOID(add_einsum_dims(node, checked));
       set_type(node.outputs[i], type_to_proto(checked));
     }
+    return {};
+  }
+
+  // libonnx tells the number of dimensions only.
+  Result<void> add_einsum_dims(const Node& node, TensorType& result) const {
+    std::vector<TensorType> inputs;
+    for (const std::string& input : node.inputs) {
+      const auto type = types_.find(input);
+      if (type == types_.end()) return {};
+      KF_TRY(TensorType read, type_from_proto(*type->second, input));
+      inputs.push_back(std::move(read));
+    }
+    if (auto dims = einsum_dims(node.string_attr("equation", ""), inputs)) result.dims = std::move(*dims);
     return {};
   }
 

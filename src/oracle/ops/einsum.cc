@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/text.h"
+#include "graph/einsum.h"
 #include "oracle/elementwise.h"
 #include "oracle/gemm.h"
 #include "oracle/ops/operators.h"
@@ -12,7 +12,7 @@
 namespace kforge {
 namespace {
 
-using Labels = std::string;  // one character per axis; the axes of an ellipsis get characters of their own
+using Labels = std::string;  // one character per axis, as in EinsumEquation
 
 // An operand together with the labels of its axes, each at most once.
 template <class F>
@@ -20,60 +20,6 @@ struct Labelled {
   Labels labels;
   Tensor<F> tensor;
 };
-
-struct Equation {
-  std::vector<Labels> inputs;
-  Labels output;
-};
-
-constexpr char kFirstEllipsisLabel = '\x01';
-constexpr std::int64_t kMostEllipsisAxes = 30;  // stays below the printable characters
-
-// "ij, jk -> ik". Axes of an ellipsis are aligned at its end, as broadcasting does.
-Equation parse(std::string text, const std::vector<std::int64_t>& ranks) {
-  std::erase(text, ' ');
-  const auto arrow = text.find("->");
-  const std::vector<std::string> terms = parts_of(text.substr(0, arrow), ',');
-  if (terms.size() != ranks.size())
-    refuse("the equation has {} terms for {} inputs", terms.size(), ranks.size());
-  std::int64_t ellipsis_axes = 0;
-  auto expand = [&](const std::string& term, std::int64_t axes) {
-    Labels labels;
-    for (std::size_t i = 0; i < term.size(); ++i) {
-      if (term.compare(i, 3, "...") == 0) {
-        for (std::int64_t a = ellipsis_axes - axes; a < ellipsis_axes; ++a)
-          labels += static_cast<char>(kFirstEllipsisLabel + a);
-        i += 2;
-      } else if (std::isalpha(static_cast<unsigned char>(term[i]))) {
-        labels += term[i];
-      } else {
-        refuse("the equation \"{}\" has the character '{}'", text, term[i]);
-      }
-    }
-    return labels;
-  };
-  std::vector<std::int64_t> hidden;  // axes behind the ellipsis of each term
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    const bool has_ellipsis = terms[i].find("...") != std::string::npos;
-    const std::int64_t named = static_cast<std::int64_t>(terms[i].size()) - (has_ellipsis ? 3 : 0);
-    hidden.push_back(ranks[i] - named);
-    if (hidden[i] < 0 || (!has_ellipsis && hidden[i] != 0) || hidden[i] > kMostEllipsisAxes)
-      refuse("the term \"{}\" does not fit an input with {} axes", terms[i], ranks[i]);
-    ellipsis_axes = std::max(ellipsis_axes, hidden[i]);
-  }
-  Equation equation;
-  for (std::size_t i = 0; i < terms.size(); ++i) equation.inputs.push_back(expand(terms[i], hidden[i]));
-  if (arrow != std::string::npos) {
-    equation.output = expand(text.substr(arrow + 2), ellipsis_axes);
-  } else {  // the ellipsis, then labels that appear once, in the order of the alphabet
-    std::map<char, int> uses;
-    for (const Labels& labels : equation.inputs)
-      for (char label : labels) ++uses[label];
-    for (const auto& [label, count] : uses)
-      if (count == 1 || label < ' ') equation.output += label;
-  }
-  return equation;
-}
 
 // Axes with the same label become one: the diagonal.
 template <class F>
@@ -174,7 +120,9 @@ Labelled<F> contract(const Call<F>& call, const Labelled<F>& a, const Labelled<F
 KF_ORACLE_OPERATOR(Einsum) {
   std::vector<std::int64_t> ranks;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) ranks.push_back(call.in(i).rank());
-  const Equation equation = parse(call.node.string_attr("equation", ""), ranks);
+  const auto read = read_einsum(call.node.string_attr("equation", ""), ranks);
+  if (!read) refuse("{}", read.error().message);
+  const EinsumEquation& equation = *read;
   auto needed_from = [&](std::size_t next) {  // labels of the result and of operands not yet used
     Labels needed = equation.output;
     for (std::size_t i = next; i < equation.inputs.size(); ++i) needed += equation.inputs[i];

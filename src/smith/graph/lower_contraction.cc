@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/text.h"
+#include "graph/einsum.h"
 #include "smith/expr/arithmetic.h"
 #include "smith/graph/window.h"
 
@@ -171,70 +171,19 @@ void conv_transpose(Lowering& l) {
   define_with_bias(l, sum, 2);
 }
 
-// "...ij->...i" with a label of its own for every axis behind the dots, aligned at their end.
-std::string spelled_out(const Lowering& l, const std::string& text) {
-  constexpr std::string_view kLabels = "0123456789";
-  const auto arrow = text.find("->");
-  const std::vector<std::string> terms = parts_of(text.substr(0, arrow), ',');
-  if (terms.size() != l.node().inputs.size()) throw Unsupported{"an equation that does not fit its inputs"};
-  auto spelled = [&](std::string term, std::size_t axes, std::size_t most) {
-    const auto at = term.find("...");
-    if (at != std::string::npos) term.replace(at, 3, kLabels.substr(most - axes, axes));
-    return term;
-  };
-  std::vector<std::size_t> hidden(terms.size());
-  std::size_t most = 0;
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    if (terms[i].find("...") == std::string::npos) continue;
-    const std::size_t named = terms[i].size() - 3, rank = l.input(i).rank();
-    if (rank < named || rank - named > kLabels.size())
-      throw Unsupported{"an equation that does not fit its inputs"};
-    hidden[i] = rank - named;
-    most = std::max(most, hidden[i]);
-  }
-  std::string result, output;
-  std::map<char, int> seen;
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    result += (i ? "," : "") + spelled(terms[i], hidden[i], most);
-    for (char c : terms[i])
-      if (c != '.') ++seen[c];
-  }
-  if (arrow != std::string::npos) {
-    output = spelled(text.substr(arrow + 2), most, most);
-  } else {
-    output = kLabels.substr(0, most);
-    for (auto [label, count] : seen)
-      if (count == 1) output += label;
-  }
-  return result + "->" + output;
-}
-
-// "bij,jk->bik": one sum over all labels that are not in the result.
 void einsum(Lowering& l) {
-  std::string text = l.node().string_attr("equation", "");
-  std::erase(text, ' ');
-  const bool dots = text.find("...") != std::string::npos;
-  if (dots) text = spelled_out(l, text);
-  const auto arrow = text.find("->");
-  const std::vector<std::string> terms = parts_of(text.substr(0, arrow), ',');
-  if (terms.size() != l.node().inputs.size()) throw Unsupported{"an equation that does not fit its inputs"};
-  std::map<char, std::int64_t> extents;
-  std::map<char, int> seen;
   std::vector<Value> operands;
-  for (std::size_t i = 0; i < terms.size(); ++i) {
+  std::vector<std::int64_t> ranks;
+  std::vector<Shape> shapes;
+  for (std::size_t i = 0; i < l.node().inputs.size(); ++i) {
     operands.push_back(operand(l, i, "operand"));
-    if (terms[i].size() != operands[i].rank()) throw Unsupported{"an equation that does not fit its inputs"};
-    for (std::size_t d = 0; d < terms[i].size(); ++d) {
-      extents[terms[i][d]] = std::max(extents[terms[i][d]], operands[i].shape[d]);
-      ++seen[terms[i][d]];
-    }
+    ranks.push_back(static_cast<std::int64_t>(operands[i].rank()));
+    shapes.push_back(operands[i].shape);
   }
-  std::string output;
-  if (arrow != std::string::npos)
-    output = text.substr(arrow + 2);
-  else
-    for (auto [label, count] : seen)
-      if (count == 1) output += label;
+  const auto equation = read_einsum(l.node().string_attr("equation", ""), ranks);
+  if (!equation) throw Unsupported{"an equation that does not fit its inputs"};
+  const auto& [terms, output] = *equation;
+  std::map<char, std::int64_t> extents = einsum_extents(*equation, shapes);
   Shape kept, gone;
   std::string summed;
   for (char c : output) kept.push_back(extents[c]);
