@@ -289,6 +289,9 @@ Result<RunReport> Forge::go_on(const StoredRun& stored) {
     for (const Attempt& attempt : s_.attempts->history().attempts) generator->recall(attempt);
     for (const Attempt& attempt : under_way_) generator->recall(attempt);
   }
+  // Why it ended the last time is no longer how it stands: killed from here on, it is dead and not stopped.
+  s_.record.ended.reset();
+  KF_TRY_VOID(s_.records->finish(s_.record));
   return run();
 }
 
