@@ -204,6 +204,7 @@ Result<void> import_in_place(std::string& spec, const fs::path& python, std::opt
   std::error_code error;
   if (!spec.ends_with(".py")) return {};
   if (!fs::exists(spec, error)) return fail("there is no file {}", spec);
+  clean_up_on_interrupt();  // whoever imports starts programs and makes folders
   ImportOptions options;
   options.file = spec;
   options.python = python;

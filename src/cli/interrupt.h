@@ -10,7 +10,7 @@ void clean_up_on_interrupt();
 
 // The gentle way, for work that has something to show when it is cut short: from the call of stop_gently() on
 // the first signal asks for a stop, the second one does as above. Before that there is nothing to lose, and
-// the first one does so too. Call it before clean_up_on_interrupt(), which it includes.
+// the first one does so too. Includes clean_up_on_interrupt().
 std::stop_token stop_on_interrupt();
 void stop_gently();
 

@@ -76,6 +76,7 @@ Result<JudgeContext> Workspace::context(const BoundTask& task, bool fresh_inputs
   context.progress = [this](double fraction, std::string_view detail) {
     progress_->advance(fraction, detail);
   };
+  context.stop = stop_;
   context.fresh_secret = fresh_inputs;
   if (fresh_inputs) {
     context.secret = random_seed();

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "oracle/expected_file.h"
+#include "oracle/interruption.h"
 #include "oracle/oracle.h"
 #include "oracle/other_rounding.h"
 #include "oracle/parallel.h"
@@ -234,6 +235,16 @@ Result<Expected> compute(const BoundTask& task, const InputChoice& params, const
   return expected;
 }
 
+Result<Expected> compute(const BoundTask& task, const InputChoice& params, const InputChoice& rest,
+                         int threads, const std::stop_token& stop) {
+  Interruptible scope(stop);
+  try {
+    return compute(task, params, rest, threads);
+  } catch (const Interrupted&) {
+    return fail("interrupted");
+  }
+}
+
 }  // namespace
 
 std::size_t Expected::bytes() const {
@@ -247,7 +258,7 @@ std::size_t Expected::bytes() const {
 }
 
 Result<Expected> expected_outputs(const BoundTask& task, InputKind kind, std::uint64_t seed, int threads,
-                                  FileCache* cache, double worth_caching) {
+                                  FileCache* cache, double worth_caching, const std::stop_token& stop) {
   const std::string key = cache ? cache_key(task, kind, seed) : std::string();
   if (cache)
     if (const auto bytes = cache->load(key))
@@ -256,7 +267,7 @@ Result<Expected> expected_outputs(const BoundTask& task, InputKind kind, std::ui
         return std::move(*expected);
       }
   const auto start = std::chrono::steady_clock::now();
-  KF_TRY(Expected expected, compute(task, {kind, seed}, {kind, seed}, threads));
+  KF_TRY(Expected expected, compute(task, {kind, seed}, {kind, seed}, threads, stop));
   expected.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   // A cache that cannot be written costs time, not correctness.
   if (cache && expected.seconds > worth_caching + kDiskSecondsPerByte * static_cast<double>(expected.bytes()))
@@ -265,8 +276,8 @@ Result<Expected> expected_outputs(const BoundTask& task, InputKind kind, std::ui
 }
 
 Result<Expected> expected_outputs_once(const BoundTask& task, const InputChoice& params,
-                                       const InputChoice& inputs, int threads) {
-  return compute(task, params, inputs, threads);
+                                       const InputChoice& inputs, int threads, const std::stop_token& stop) {
+  return compute(task, params, inputs, threads, stop);
 }
 
 }  // namespace kforge

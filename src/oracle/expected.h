@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -52,14 +53,18 @@ struct Expected {
   std::size_t bytes() const;  // of the values
 };
 
+inline constexpr double kWorthCaching = 0.25;
+
 // Inputs are made by fill_argument(argument, kind, seed, index of the argument). `cache` may be null.
 // Only results that took longer than `worth_caching` seconds and what the disk takes for them are cached:
-// others are cheaper to compute than to read.
+// others are cheaper to compute than to read. Once `stop` is requested it is an Error, soon.
 Result<Expected> expected_outputs(const BoundTask& task, InputKind kind, std::uint64_t seed, int threads,
-                                  FileCache* cache, double worth_caching = 0.25);
+                                  FileCache* cache, double worth_caching = kWorthCaching,
+                                  const std::stop_token& stop = {});
 
 // For one call among many: params chosen for themselves, nothing kept.
 Result<Expected> expected_outputs_once(const BoundTask& task, const InputChoice& params,
-                                       const InputChoice& inputs, int threads);
+                                       const InputChoice& inputs, int threads,
+                                       const std::stop_token& stop = {});
 
 }  // namespace kforge

@@ -3,7 +3,8 @@
 namespace kforge {
 
 Result<ExpectedValues> ExpectedCache::get(const BoundTask& task, InputKind kind, std::uint64_t seed,
-                                          std::uint64_t secret, int threads, bool once) {
+                                          std::uint64_t secret, int threads, bool once,
+                                          const std::stop_token& stop) {
   const std::string key = task.key();
   std::erase_if(kept_, [&](const Kept& kept) {
     const bool outdated = kept.task == key && kept.secret != secret;
@@ -12,7 +13,8 @@ Result<ExpectedValues> ExpectedCache::get(const BoundTask& task, InputKind kind,
   });
   for (const Kept& kept : kept_)
     if (kept.task == key && kept.kind == kind && kept.seed == seed) return ExpectedValues{kept.expected, 0};
-  KF_TRY(Expected computed, expected_outputs(task, kind, seed, threads, once ? nullptr : files_));
+  KF_TRY(Expected computed,
+         expected_outputs(task, kind, seed, threads, once ? nullptr : files_, kWorthCaching, stop));
   const double seconds = computed.seconds;
   const std::size_t bytes = computed.bytes();
   auto expected = std::make_shared<const Expected>(std::move(computed));

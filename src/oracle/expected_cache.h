@@ -28,7 +28,7 @@ class ExpectedCache {
   // Asking with another secret of the same task lets go of what was kept under the old one. `once`: these
   // inputs will not come again in another process, so nothing is written to disk.
   Result<ExpectedValues> get(const BoundTask& task, InputKind kind, std::uint64_t seed, std::uint64_t secret,
-                             int threads, bool once);
+                             int threads, bool once, const std::stop_token& stop = {});
 
  private:
   struct Kept {

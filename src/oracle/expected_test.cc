@@ -49,6 +49,22 @@ TEST(Expected, HoldsTruthAndWhatTheYardstickReaches) {
   EXPECT_NEAR(y.rms, std::sqrt(squares / 12), 1e-6 * y.rms);
 }
 
+TEST(Expected, IsAnErrorOnceItIsInterrupted) {
+  ScratchTask scratch(SHAPES("B = 3, K = 500, N = 4"),
+                      "g (float[B, K] x, float[K, N] w) => (float[B, N] y) { y = MatMul(x, w) }");
+  const BoundTask task = scratch.bind();
+  std::stop_source source;
+  const std::stop_token stop = source.get_token();
+  const InputChoice choice{InputKind::kOwn, 7};
+  EXPECT_TRUE(expected_outputs_once(task, choice, choice, 2, stop));
+  source.request_stop();
+  auto once = expected_outputs_once(task, choice, choice, 2, stop);
+  ASSERT_FALSE(once);
+  EXPECT_EQ(once.error().message, "interrupted");
+  EXPECT_FALSE(expected_outputs(task, InputKind::kOwn, 7, 2, nullptr, kWorthCaching, stop));
+  EXPECT_TRUE(expected_outputs(task, InputKind::kOwn, 7, 2, nullptr));
+}
+
 TEST(Expected, DoublesKeepTheirDigitsAndIntegersAreIntegers) {
   ScratchTask scratch(SHAPES("B = 5"),
                       "g (double[B] x, int64[B] i) => (double[B] y, int64[B] j) { y = Exp(x) j = Neg(i) }");

@@ -1,5 +1,7 @@
 #include "oracle/parallel.h"
 
+#include "oracle/interruption.h"
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -31,7 +33,19 @@ class FirstFailure {
   std::exception_ptr failure_;
 };
 
+thread_local const std::stop_token* interrupted_by = nullptr;
+
 }  // namespace
+
+Interruptible::Interruptible(const std::stop_token& stop) : around_(interrupted_by) {
+  interrupted_by = &stop;
+}
+Interruptible::~Interruptible() { interrupted_by = around_; }
+
+const std::stop_token& Interruptible::current() {
+  static const std::stop_token never;
+  return interrupted_by ? *interrupted_by : never;
+}
 
 void parallel_for(int threads, std::int64_t count, std::int64_t grain,
                   const std::function<void(std::int64_t, std::int64_t)>& body) {
@@ -39,9 +53,11 @@ void parallel_for(int threads, std::int64_t count, std::int64_t grain,
   grain = std::max<std::int64_t>(grain, 1);
   const std::int64_t ranges = (count - 1) / grain + 1;
   FirstFailure failure;
+  const std::stop_token& stop = Interruptible::current();
   std::atomic<std::int64_t> next{0};
   auto work = [&] {
     for (std::int64_t range; (range = next.fetch_add(1, std::memory_order_relaxed)) < ranges;) {
+      if (stop.stop_requested()) return failure.keep(range, std::make_exception_ptr(Interrupted{}));
       try {
         body(range * grain, std::min(count, range * grain + grain));
       } catch (...) {

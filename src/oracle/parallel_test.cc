@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "oracle/interruption.h"
+
 namespace kforge {
 namespace {
 
@@ -37,6 +39,35 @@ TEST(ParallelFor, ThrowsWhatTheLowestRangeThrew) {
     } catch (const std::runtime_error& error) {
       EXPECT_STREQ(error.what(), "7");
     }
+  }
+}
+
+// A large sum takes minutes; who interrupts it waits for one range of each thread.
+TEST(ParallelFor, EndsBeforeTheNextRangeWhenAStopIsRequested) {
+  constexpr int kRanges = 100'000;
+  for (const int threads : {1, 4}) {
+    std::stop_source source;
+    const std::stop_token stop = source.get_token();
+    std::atomic<int> ranges = 0;
+    auto work = [&] {
+      parallel_for(threads, kRanges, 1, [&](std::int64_t begin, std::int64_t) {
+        ++ranges;
+        if (begin == 3) source.request_stop();
+      });
+    };
+    {
+      Interruptible scope(stop);
+      EXPECT_THROW(work(), Interrupted);
+      EXPECT_LT(ranges, kRanges);
+      if (threads == 1) {
+        EXPECT_EQ(ranges, 4);
+      }
+      ranges = 0;
+      EXPECT_THROW(work(), Interrupted);
+      EXPECT_EQ(ranges, 0);
+    }
+    work();  // no longer
+    EXPECT_EQ(ranges, kRanges);
   }
 }
 

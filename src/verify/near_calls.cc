@@ -98,7 +98,8 @@ Result<std::optional<Failure>> NearCalls::judge_same_answer(const InputChoice& p
                                                             const InputChoice& inputs) {
   if (same_answers_left_-- <= 0) return std::nullopt;
   auto start = std::chrono::steady_clock::now();
-  KF_TRY(Expected truth, expected_outputs_once(task_, params, inputs, context_.machine->threads()));
+  KF_TRY(Expected truth,
+         expected_outputs_once(task_, params, inputs, context_.machine->threads(), context_.stop));
   verdict_.oracle_seconds += seconds_since(start);
   if (!truth.yardstick_finite) return std::nullopt;
   Verdict scratch;

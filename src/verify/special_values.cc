@@ -78,7 +78,8 @@ Result<std::optional<Failure>> judge_special_values(const JudgeContext& context,
   for (VariedPart reading :
        {VariedPart::kSpecial, VariedPart::kSpecialLow, VariedPart::kSpecialHigh, VariedPart::kSpecialZero}) {
     choice.variation.part = reading;
-    KF_TRY(Expected truth, expected_outputs_once(task, own, choice, context.machine->threads()));
+    KF_TRY(Expected truth,
+           expected_outputs_once(task, own, choice, context.machine->threads(), context.stop));
     for (std::size_t i = 0; i < right.size(); ++i)
       right[i] =
           right[i] || matches(element_as_double(DType::kFloat32, got.data(), static_cast<std::int64_t>(i)),

@@ -78,7 +78,8 @@ Result<void> TimedJudge::judge_by_oracle(const RememberedCall& call, const Tenso
                                          std::uint32_t slot) {
   ++compared_with_oracle_;
   auto start = std::chrono::steady_clock::now();
-  KF_TRY(Expected truth, expected_outputs_once(task_, call.params, call.choice, context_.machine->threads()));
+  KF_TRY(Expected truth,
+         expected_outputs_once(task_, call.params, call.choice, context_.machine->threads(), context_.stop));
   verdict_.oracle_seconds += seconds_since(start);
   // Twice the policy, as between a timed call and its repetition: precision was judged before, this is about
   // work that was left out.

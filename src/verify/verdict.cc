@@ -39,7 +39,7 @@ std::uint64_t JudgeContext::check_seed(InputKind kind) const {
 Result<ExpectedValues> JudgeContext::expected(InputKind kind) const {
   ExpectedCache nothing_kept(nullptr, 0);
   ExpectedCache& source = expected_cache ? *expected_cache : nothing_kept;
-  return source.get(*task, kind, check_seed(kind), secret, machine->threads(), fresh_secret);
+  return source.get(*task, kind, check_seed(kind), secret, machine->threads(), fresh_secret, stop);
 }
 
 }  // namespace kforge

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +62,7 @@ struct JudgeContext {
   std::string relaxed;   // what the device's driver does not promise and is not asked, in words; "": nothing
   std::string no_floor;  // why nothing is known of the device's bandwidth; "": it is known
   std::function<void(double fraction, std::string_view detail)> progress;
+  std::stop_token stop;  // ends what is computed here, as ProgramSpec::stop does what the program computes
 
   // The seed of the check inputs of one kind.
   std::uint64_t check_seed(InputKind kind) const;
