@@ -183,7 +183,8 @@ class Importer {
     progress_.stage("looking for sizes");
     FitQuestions questions;
     questions.guess = [&](const Values& values) { return guess(values); };
-    questions.measure = [&](const Values& values) -> std::optional<double> {
+    questions.measure = [&](Values values) -> std::optional<double> {
+      make_equal(values, task_.sized.equal);
       auto answer = bridge_.ask({{"do", "time"}, {"values", values}, {"seconds", kTimingSeconds}});
       if (!answer || !answer->contains("seconds") || !(*answer)["seconds"].is_number()) return std::nullopt;
       return (*answer)["seconds"].get<double>();
@@ -195,6 +196,7 @@ class Importer {
       return {};
     }
     task_.bench = fitted->values;
+    make_equal(task_.bench, task_.sized.equal);
     task_.module_seconds = fitted->seconds;
     std::string words;
     for (const std::string& name : fitted->made_smaller)

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "task/module_numbers.h"
 #include "task/task.h"
 
 namespace kforge {
@@ -133,6 +134,15 @@ def get_inputs():
 def get_init_inputs():
     return []
 )"},
+      {"equal.py", R"(
+class Model(nn.Module):
+    def forward(self, predictions, targets):
+        return torch.mean(torch.clamp(1 - predictions * targets, min=0))
+rows = 4096
+input_shape = (4096,)
+def get_inputs():
+    return [torch.rand(rows, *input_shape), torch.randint(0, 2, (rows,)).float() * 2 - 1]
+)"},
       {"constant.py", R"(
 class Model(nn.Module):
     def forward(self, x):
@@ -168,6 +178,17 @@ def get_inputs():
   // Weights are drawn as at the real sizes: 1 / sqrt(2048).
   EXPECT_NEAR(weight->distribution.b, 0.0221, 0.002);
   EXPECT_EQ(find(task, "scale")->distribution.kind, Distribution::Kind::kNormal);
+
+  // Targets of all rows are broadcast along the columns: there must be as many of these.
+  const ImportedTask& equal = modules.task("equal.py");
+  EXPECT_THAT(equal.sized.symbols, UnorderedElementsAre("input_shape_0"));
+  EXPECT_THAT(equal.sized.equal, UnorderedElementsAre(testing::Pair("rows", "input_shape_0")));
+  Task tied = modules.loaded("equal");
+  auto odd = bind_task(tied, "odd");
+  ASSERT_TRUE(odd) << odd.error().message;
+  const auto numbers = module_numbers(*odd).numbers;
+  EXPECT_EQ(numbers.at("rows"), numbers.at("input_shape_0"));
+  EXPECT_NE(numbers.at("rows"), 4096);
 
   const ImportedTask& conv = modules.task("conv.py");
   EXPECT_THAT(conv.sized.symbols, UnorderedElementsAre("batch_size", "height"));

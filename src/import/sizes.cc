@@ -31,11 +31,6 @@ std::vector<std::int64_t> other_sizes(std::int64_t base) {
   return {base % 2 == 0 ? base + 1 : base + 2, base + 2, base + 4, 2 * base, 3 * base};
 }
 
-Values changed(Values values, const std::string& name, std::int64_t value) {
-  values[name] = value;
-  return values;
-}
-
 bool same_shapes(const ModuleFacts& a, const ModuleFacts& b) {
   auto same = [](const std::vector<TensorFacts>& x, const std::vector<TensorFacts>& y) {
     return std::ranges::equal(x, y, {}, &TensorFacts::shape, &TensorFacts::shape);
@@ -62,6 +57,18 @@ class Finder {
   }
 
  private:
+  // With what must be equal to it.
+  Values changed(Values values, const std::string& name, std::int64_t value) const {
+    values[name] = value;
+    make_equal(values, sized_.equal);
+    return values;
+  }
+
+  // Fixed, or no more than another's shadow.
+  bool decided(const std::string& name) const {
+    return sized_.fixed.contains(name) || sized_.equal.contains(name);
+  }
+
   std::expected<ModuleFacts, BridgeFailure> describe(const Values& values) {
     auto answer = bridge_.ask({{"do", "describe"}, {"values", values}});
     if (!answer) return std::unexpected(answer.error());
@@ -98,6 +105,7 @@ class Finder {
         Values values;
         for (const auto& [name, value] : real_)
           values[name] = sized_.fixed.contains(name) ? value : shrunk(name, value, target, small_batch);
+        make_equal(values, sized_.equal);
         auto facts = describe(values);
         if (facts) {
           base_ = values;
@@ -116,6 +124,12 @@ class Finder {
   void fix(const std::string& name, const std::string& why) {
     sized_.fixed.try_emplace(name, why);
     base_[name] = real_.at(name);
+    for (const auto& [follower, leader] : sized_.equal)
+      if (leader == name) {
+        sized_.fixed.try_emplace(follower, why);
+        base_[follower] = real_.at(follower);
+      }
+    std::erase_if(sized_.equal, [&](const auto& pair) { return pair.second == name; });
   }
 
   // Fixes what is no size; false: something was, and the others must be looked at again.
@@ -133,7 +147,7 @@ class Finder {
     Values odd = base_;
     bool again = false;
     for (const auto& [name, value] : real_) {
-      if (sized_.fixed.contains(name)) continue;
+      if (decided(name)) continue;
       auto places = places_of(name, base, odd[name]);
       if (places) {
         symbols[name] = *places;
@@ -144,6 +158,7 @@ class Finder {
       no_sizes[name] = places.error();
     }
     for (const auto& [name, why] : no_sizes) fix(name, why);
+    make_equal(odd, sized_.equal);
     if (again) return false;
     auto graph = with_symbols(base.graph, symbols);
     if (!graph) {
@@ -177,7 +192,25 @@ class Finder {
       odd = value;
       return places;
     }
-    return std::unexpected(failure);
+    if (failure.empty() || !find_equal(name)) return std::unexpected(failure);
+    return places_of(name, base, odd);
+  }
+
+  // Alone the number cannot change. Two that are equal in the file may have to be: a loss whose targets are
+  // broadcast along the other axis.
+  bool find_equal(const std::string& name) {
+    for (const auto& [other, value] : real_) {
+      if (other <= name || decided(other) || value != real_.at(name) || base_.at(other) != base_.at(name))
+        continue;
+      for (std::int64_t size : other_sizes(base_.at(name))) {
+        Values values = changed(base_, name, size);
+        values[other] = size;
+        if (!describe(values)) continue;
+        sized_.equal[other] = name;
+        return true;
+      }
+    }
+    return false;
   }
 
   // The graph with symbols, checked against the module at two choices of sizes.
@@ -228,6 +261,10 @@ class Finder {
 };
 
 }  // namespace
+
+void make_equal(Values& values, const std::map<std::string, std::string>& equal) {
+  for (const auto& [follower, leader] : equal) values[follower] = values.at(leader);
+}
 
 Result<SizedGraph> find_sizes(Bridge& bridge, const Values& real, const std::string& exporter) {
   return Finder(bridge, real, exporter).find();

@@ -65,6 +65,10 @@ std::string ImportedTask::task_toml() const {
   }
   text += "\n[module]\nfile = \"reference.py\"\n";
   text += fmt::format("numbers = {}\n", inline_table(bench));
+  std::string pairs;
+  for (const auto& [follower, leader] : sized.equal)
+    pairs += fmt::format("{}{} = {}", pairs.empty() ? "" : ", ", follower, quoted(leader));
+  if (!pairs.empty()) text += fmt::format("equal = {{ {} }}\n", pairs);
   if (!flags.empty()) text += fmt::format("flags = {}\n", list(flags));
   text += fmt::format("made_by = {}\n", quoted(fmt::format("PyTorch {}, exporter {}: {}", torch,
                                                            sized.exporter, sized.agreement.text())));

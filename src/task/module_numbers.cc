@@ -4,10 +4,12 @@ namespace kforge {
 
 ModuleNumbers module_numbers(const BoundTask& task) {
   ModuleNumbers out{task.task->module->numbers, task.task->module->numbers};
-  auto put = [](const std::map<std::string, std::int64_t>& dims,
-                std::map<std::string, std::int64_t>& numbers) {
+  const auto& equal = task.task->module->equal;
+  auto put = [&](const std::map<std::string, std::int64_t>& dims,
+                 std::map<std::string, std::int64_t>& numbers) {
     for (const auto& [name, value] : dims)
       if (auto found = numbers.find(name); found != numbers.end()) found->second = value;
+    for (const auto& [follower, leader] : equal) numbers[follower] = numbers.at(leader);
   };
   put(task.shape_case.dims, out.numbers);
   auto small = task.task->shapes.find("small");

@@ -63,9 +63,10 @@ struct ShapeCase {
 struct ModuleSource {
   std::string path, text;  // of the Python file in the task's folder
   std::map<std::string, std::int64_t>
-      numbers;                     // at its top, as they are for `bench`; symbols of the graph among them
-  std::vector<std::string> flags;  // what makes figures on it worth less: "stochastic", "constant"
-  std::string made_by;             // PyTorch, exporter and how well the graph agreed
+      numbers;  // at its top, as they are for `bench`; symbols of the graph among them
+  std::map<std::string, std::string> equal;  // numbers that must be what another is
+  std::vector<std::string> flags;            // what makes figures on it worth less: "stochastic", "constant"
+  std::string made_by;                       // PyTorch, exporter and how well the graph agreed
 };
 
 struct Task {

@@ -59,7 +59,7 @@ class Reader {
   Result<void> read_module(const toml::node& node, TaskFile& file) {
     if (!node.is_table()) return at(node, "'module' must be a table");
     const toml::table& table = *node.as_table();
-    KF_TRY_VOID(check_keys(table, {"file", "numbers", "flags", "made_by"}, "[module]"));
+    KF_TRY_VOID(check_keys(table, {"file", "numbers", "equal", "flags", "made_by"}, "[module]"));
     ModuleSource module;
     KF_TRY(module.path, text(table, "file"));
     KF_TRY(module.made_by, text(table, "made_by"));
@@ -70,6 +70,16 @@ class Reader {
       for (const auto& [name, value] : *numbers->as_table()) {
         if (!value.is_integer()) return at(value, fmt::format("'{}' must be a whole number", name.str()));
         module.numbers[std::string(name.str())] = value.as_integer()->get();
+      }
+    }
+    if (const toml::node* equal = table.get("equal")) {
+      if (!equal->is_table()) return at(*equal, "'equal' must be a table of names of 'numbers'");
+      for (const auto& [name, leader] : *equal->as_table()) {
+        std::string follower(name.str());
+        if (!leader.is_string() || !module.numbers.contains(follower) ||
+            !module.numbers.contains(leader.as_string()->get()))
+          return at(leader, fmt::format("'{}' must be one of 'numbers', and name another of them", follower));
+        module.equal[follower] = leader.as_string()->get();
       }
     }
     if (const toml::node* flags = table.get("flags")) {
