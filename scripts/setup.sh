@@ -151,7 +151,7 @@ install_wheel() {
     "$folder/bin/python" -c "$check"; then
     say "$package is here, in $folder"
   else
-    say "without $package: no $package baseline (PyPI could not be reached, or has none for this Python)"
+    say "without $package: nothing that needs it (PyPI could not be reached, or has none for this Python)"
     return 1
   fi
 }
@@ -171,6 +171,12 @@ install_baselines() {
   done
 }
 
+# The official clients of the Model Context Protocol, both major versions: tests of `kforge mcp` speak with them.
+install_mcp_clients() {
+  make_venv out/mcp1 && install_wheel out/mcp1 mcp 'import mcp' 'mcp<2' || true
+  make_venv out/mcp2 && install_wheel out/mcp2 mcp 'import mcp' 'mcp>=2' || true
+}
+
 # Several GB, so only where it is asked for. The packages for processors alone are much smaller where they can be reached.
 install_torch2() {
   local index=https://download.pytorch.org/whl/cpu
@@ -187,6 +193,7 @@ case "${1:-}" in
     install_needed "${core[@]}"
     install_extras
     install_baselines onnxruntime openvino
+    install_mcp_clients
     if [ "${KFORGE_TORCH2:-0}" = 1 ]; then install_torch2; fi
     ;;
   *)

@@ -32,6 +32,8 @@ std::span<const CommandEntry> all_commands();
 
 void declare_analyse(CLI::App& command, int& exit_code);
 void declare_clean(CLI::App& command, int& exit_code);
+void declare_contract(CLI::App& command, int& exit_code);
+void declare_mcp(CLI::App& command, int& exit_code);
 void declare_compare(CLI::App& command, int& exit_code);
 void declare_completion(CLI::App& command, int& exit_code);
 void declare_doctor(CLI::App& command, int& exit_code);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "store/runs.h"
@@ -22,16 +23,6 @@ constexpr std::size_t kReportLimit = 64 << 20;
 constexpr int kInterrupted = 130;
 
 // KForge's own child may have the keys of model services, unlike any other.
-std::map<std::string, std::string> whole_environment() {
-  std::map<std::string, std::string> all;
-  for (char** entry = environ; *entry; ++entry) {
-    std::string_view text = *entry;
-    if (auto equals = text.find('='); equals != text.npos)
-      all.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return all;
-}
-
 std::string last_line(std::string_view text) {
   auto lines = lines_of(text);
   std::erase_if(lines, [](std::string_view line) { return trimmed(line).empty(); });

@@ -1,0 +1,130 @@
+// Tools around work that takes longer than a call.
+#include "mcp/tools.h"
+
+#include "mcp/schema.h"
+#include "mcp/tool_words.h"
+
+namespace kforge::mcp {
+namespace {
+
+constexpr double kLongestWait = 25;  // of one call: hosts give up on longer ones
+
+// The stored run of a job, found by its folder: what it has reached so far.
+Json run_of(const OwnProgram& program, const fs::path& folder, const std::stop_token& stop) {
+  auto answer = program.run({"runs", "--limit=50", "--json"}, stop, kQuick);
+  if (!answer || !answer->document.contains("runs")) return nullptr;
+  for (const Json& one : answer->document["runs"])
+    if (string_at(one, "folder") == folder.string()) return one;
+  return nullptr;
+}
+
+}  // namespace
+
+Tool start_forge(const OwnProgram& program, Jobs& jobs) {
+  return {
+      .name = "start_forge",
+      .title = "Search for a kernel",
+      .description =
+          "Starts KForge's own search for a fast, verified kernel and returns a job id at once; ask with "
+          "job_status, end it early with stop_job. The built-in generator needs no model and no key.",
+      .input_schema = object_of(
+          {{"task", task_argument()},
+           {"platform", platform_argument()},
+           {"shapes", shapes_argument()},
+           {"budget_s", number_of(1, 86400, "seconds to search; 60 unless given")},
+           {"attempts",
+            {{"type", "integer"}, {"minimum", 1}, {"maximum", 10000}, {"description", "at most so many"}}},
+           {"baselines", words_of("libraries to time against, or none; all that are installed unless given")},
+           {"generator", text_of("builtin, or a model: provider:name")}},
+          {"task"}),
+      .read_only = false,
+      .idempotent = false,
+      .call = [&program, &jobs](const ToolCall& call) {
+        Words words(program, call.arguments, {"forge"});
+        words.task().option("platform", "--on").option("shapes", "--shapes").option("attempts", "--attempts");
+        words.option("baselines", "--baseline").option("generator", "--generator");
+        words.word(fmt::format("--budget={:.0f}s", call.arguments.value("budget_s", 60.0)));
+        words.word("--out").word(Jobs::kFolder);
+        auto argv = words.finish();
+        if (!argv) return tool_failure(argv.error().text());
+        auto job = jobs.start(std::move(*argv));
+        if (!job) return tool_failure(job.error().text());
+        return ToolResult{.structured = {{"job", *job}, {"state", "running"}, {"next", "job_status"}}};
+      }};
+}
+
+Tool start_suite(const OwnProgram& program, Jobs& jobs) {
+  return {
+      .name = "start_suite",
+      .title = "Every task of a suite",
+      .description =
+          "Starts a search for every task of a suite (core, fusion, llm) or of a folder of tasks or "
+          ".py files, and returns a job id; job_status gives fast_p and the table at its end.",
+      .input_schema = object_of({{"suite", text_of("a suite's name, or a folder under the server's root")},
+                                 {"platform", platform_argument()},
+                                 {"only", text_of("tasks by pattern: 'level2/*gemm*'")},
+                                 {"budget_s", number_of(1, 3600, "seconds for each task; 30 unless given")}},
+                                {"suite"}),
+      .read_only = false,
+      .idempotent = false,
+      .call = [&program, &jobs](const ToolCall& call) {
+        Words words(program, call.arguments, {"suite"});
+        const std::string suite = text(call.arguments, "suite");
+        if (suite.find('/') != std::string::npos || suite.starts_with('.'))
+          words.path(suite);
+        else
+          words.positional("suite");
+        words.option("platform", "--on").option("only", "--only");
+        words.word(fmt::format("--budget={:.0f}s", call.arguments.value("budget_s", 30.0)));
+        words.word("--out").word(Jobs::kFolder);
+        auto argv = words.finish();
+        if (!argv) return tool_failure(argv.error().text());
+        auto job = jobs.start(std::move(*argv));
+        if (!job) return tool_failure(job.error().text());
+        return ToolResult{.structured = {{"job", *job}, {"state", "running"}, {"next", "job_status"}}};
+      }};
+}
+
+Tool job_status(const OwnProgram& program, Jobs& jobs) {
+  return {
+      .name = "job_status",
+      .title = "How far a job is",
+      .description =
+          "Waits up to wait_s for a job to end, then tells: running with what it has reached, or ended "
+          "with its report (kernel_path is the verified kernel).",
+      .input_schema = object_of({{"job", text_of("id from start_forge or start_suite")},
+                                 {"wait_s", number_of(0, kLongestWait, "0 unless given: answers at once")}},
+                                {"job"}),
+      .call = [&program, &jobs](const ToolCall& call) {
+        auto status = jobs.wait(text(call.arguments, "job"), call.arguments.value("wait_s", 0.0), call.stop);
+        if (!status) return tool_failure(status.error().text());
+        if (status->ended) {
+          if (!*status->answer) return tool_failure(status->answer->error().text());
+          ToolResult result = shown(**status->answer);
+          if (!result.failed) result.structured["job_state"] = "ended";
+          return result;
+        }
+        ToolResult result;
+        result.structured = {{"job_state", "running"}, {"seconds", status->seconds}};
+        if (Json one = run_of(program, status->folder, call.stop); !one.is_null())
+          result.structured["run"] = short_report(one);
+        return result;
+      }};
+}
+
+Tool stop_job(Jobs& jobs) {
+  return {.name = "stop_job",
+          .title = "End a job",
+          .description =
+              "Asks a job to end; the best kernel so far is confirmed and kept. Ask job_status for it then.",
+          .input_schema = object_of({{"job", text_of("its id")}}, {"job"}),
+          .read_only = false,
+          .destructive = true,
+          .call = [&jobs](const ToolCall& call) {
+            auto stopped = jobs.stop(text(call.arguments, "job"));
+            if (!stopped) return tool_failure(stopped.error().text());
+            return ToolResult{.structured = {{"job", text(call.arguments, "job")}, {"state", "stopping"}}};
+          }};
+}
+
+}  // namespace kforge::mcp

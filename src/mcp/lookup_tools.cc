@@ -1,0 +1,148 @@
+// Tools that only look.
+#include "mcp/tools.h"
+
+#include "mcp/schema.h"
+#include "mcp/tool_words.h"
+
+namespace kforge::mcp {
+
+Tool list_tasks(const OwnProgram& program) {
+  return {.name = "list_tasks",
+          .title = "Tasks",
+          .description =
+              "The tasks that come with KForge (reference programs a kernel can be written for), with sizes "
+              "and cost. Any ONNX graph or KernelBench file is a task too, by its path.",
+          .input_schema = object_of({{"suite", one_of({"core", "fusion", "llm"}, "only this suite")}}),
+          .call = [&program](const ToolCall& call) {
+            return run(program, Words(program, call.arguments, {"tasks"}).positional("suite"), call, kQuick);
+          }};
+}
+
+Tool show_task(const OwnProgram& program) {
+  return {.name = "show_task",
+          .title = "One task",
+          .description =
+              "What a task computes: its graph, arguments, sizes, floating-point operations and bytes, and "
+              "the header task.h that kernels include.",
+          .input_schema = object_of({{"task", task_argument()}, {"shapes", shapes_argument()}}, {"task"}),
+          .call = [&program](const ToolCall& call) {
+            return run(program,
+                       Words(program, call.arguments, {"tasks", "show"}).task().option("shapes", "--shapes"),
+                       call, kLong);
+          }};
+}
+
+Tool list_platforms(const OwnProgram& program) {
+  return {.name = "list_platforms",
+          .title = "Platforms",
+          .description =
+              "What kernels can be written for here, which of them are ready, and why the others are not.",
+          .input_schema = object_of(Json::object()),
+          .call = [&program](const ToolCall& call) {
+            return run(program, Words(program, call.arguments, {"platforms"}), call, kQuick);
+          }};
+}
+
+Tool kernel_contract(const OwnProgram& program) {
+  return {.name = "kernel_contract",
+          .title = "What a kernel must look like",
+          .description =
+              "Read this before writing a kernel: the contract for this task and platform (signature, "
+              "allowed includes, how it is built, checked and timed), a worked example, notes on the "
+              "platform, and the task's source. Then write it and call evaluate_kernel.",
+          .input_schema = object_of(
+              {{"task", task_argument()}, {"platform", platform_argument()}, {"shapes", shapes_argument()}},
+              {"task"}),
+          .call = [&program](const ToolCall& call) {
+            Words words(program, call.arguments, {"contract"});
+            words.task().option("platform", "--on").option("shapes", "--shapes");
+            auto argv = words.finish();
+            if (!argv) return tool_failure(argv.error().text());
+            auto answer = program.run(std::move(*argv), call.stop, kLong);
+            if (!answer) return tool_failure(answer.error().text());
+            if (!answer->document.contains("contract")) return shown(*answer);
+            // Whole: it is what the caller must follow.
+            ToolResult result{.structured = answer->document};
+            result.text =
+                "What KForge tells its own agents follows. Hand the program over with evaluate_kernel, not "
+                "as a reply.\n\n" +
+                string_at(answer->document, "contract");
+            result.structured.erase("contract");
+            return result;
+          }};
+}
+
+Tool list_results(const OwnProgram& program) {
+  return {
+      .name = "list_results",
+      .title = "Stored results",
+      .description = "The latest results of evaluations, newest first.",
+      .input_schema = object_of({{"task", text_of("only of this task")},
+                                 {"limit", {{"type", "integer"}, {"minimum", 1}, {"maximum", 40}}}}),
+      .call = [&program](const ToolCall& call) {
+        return run(
+            program,
+            Words(program, call.arguments, {"results"}).option("task", "--task").option("limit", "--limit"),
+            call, kQuick);
+      }};
+}
+
+Tool show_result(const OwnProgram& program) {
+  return {.name = "show_result",
+          .title = "A stored result or run",
+          .description = "A stored result, run or suite by its id: its report, or with source the program.",
+          .input_schema = object_of(
+              {{"id", text_of("id, a prefix of it, or last")}, {"source", flag_of("the program instead")}},
+              {"id"}),
+          .call = [&program](const ToolCall& call) {
+            if (!call.arguments.value("source", false))
+              return run(program, Words(program, call.arguments, {"show"}).positional("id"), call, kQuick);
+            auto id = plain_word("id", text(call.arguments, "id"));
+            if (!id) return tool_failure(id.error().text());
+            auto answer = program.run({"show", *id, "--source"}, call.stop, kQuick);
+            if (!answer) return tool_failure(answer.error().text());
+            if (answer->exit_code != 0) return tool_failure(answer->out);
+            return ToolResult{.structured = {{"id", *id}, {"source", answer->out}}, .text = answer->out};
+          }};
+}
+
+Tool compare(const OwnProgram& program) {
+  return {.name = "compare",
+          .title = "Two results side by side",
+          .description =
+              "Two results or runs: verdicts, times measured in turns in one run (about 10 s), and the "
+              "difference of their sources.",
+          .input_schema = object_of({{"a", text_of("id of a result, run or suite")},
+                                     {"b", text_of("id of the other one")},
+                                     {"no_time", flag_of("time nothing")}},
+                                    {"a", "b"}),
+          .call = [&program](const ToolCall& call) {
+            return run(program,
+                       Words(program, call.arguments, {"compare"})
+                           .positional("a")
+                           .positional("b")
+                           .option("no_time", "--no-time"),
+                       call, kLong);
+          }};
+}
+
+Tool analyse_profile(const OwnProgram& program) {
+  return {.name = "analyse_profile",
+          .title = "Advice on a profile",
+          .description =
+              "Reads a profile (ncu, nsys or rocprof CSV, perf stat, callgrind.out, a PNG of a profiler's "
+              "window with a model as analyst) and recommends the next change.",
+          .input_schema = object_of({{"profile", text_of("its file, under the server's root")},
+                                     {"task", task_argument()},
+                                     {"platform", platform_argument()},
+                                     {"analyst", text_of("builtin, or a model: provider:name")}},
+                                    {"profile"}),
+          .call = [&program](const ToolCall& call) {
+            Words words(program, call.arguments, {"analyse", "--profile"});
+            words.path(text(call.arguments, "profile"));
+            words.option("task", "--task").option("platform", "--on").option("analyst", "--analyst");
+            return run(program, std::move(words), call, kLong);
+          }};
+}
+
+}  // namespace kforge::mcp

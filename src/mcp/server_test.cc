@@ -1,0 +1,220 @@
+#include "mcp/server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+
+#include "mcp/schema.h"
+#include "mcp/tools.h"
+
+namespace kforge::mcp {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+// A server whose tools are the test's own, and what it sent.
+class Session {
+ public:
+  explicit Session(std::vector<Tool> tools = {})
+      : program_("/bin/false", "/tmp"),
+        server_(std::make_unique<Server>(std::move(tools), Resources(program_), [this](std::string line) {
+          std::lock_guard lock(mutex_);
+          sent_.push_back(Json::parse(line));
+          arrived_.notify_all();
+        })) {}
+
+  void send(const Json& message) { server_->receive(message.dump()); }
+  void send_text(const std::string& line) { server_->receive(line); }
+  Json request(int id, const std::string& method, Json params = Json::object()) {
+    send({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}});
+    return answer(id);
+  }
+  // The answer to `id`, waited for.
+  Json answer(const Json& id) {
+    std::unique_lock lock(mutex_);
+    Json found;
+    arrived_.wait_for(lock, std::chrono::seconds(60), [&] {
+      for (const Json& one : sent_)
+        if (one.contains("id") && one["id"] == id) found = one;
+      return !found.is_null();
+    });
+    return found;
+  }
+  std::vector<Json> sent() {
+    std::lock_guard lock(mutex_);
+    return sent_;
+  }
+  void end() { server_.reset(); }
+
+ private:
+  OwnProgram program_;
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::vector<Json> sent_;
+  std::unique_ptr<Server> server_;
+};
+
+Json modern(Json params = Json::object()) {
+  params["_meta"] = {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+                     {"io.modelcontextprotocol/clientCapabilities", Json::object()}};
+  return params;
+}
+
+Tool echo() {
+  return {.name = "echo",
+          .title = "Echo",
+          .description = "d",
+          .input_schema =
+              object_of({{"word", one_of({"a", "b"}, "w")}, {"times", number_of(1, 3, "n")}}, {"word"}),
+          .call = [](const ToolCall& call) {
+            return ToolResult{.structured = {{"said", call.arguments["word"]}}};
+          }};
+}
+
+Tool sleeper(std::atomic<bool>& stopped) {
+  return {
+      .name = "sleep", .input_schema = object_of(Json::object()), .call = [&stopped](const ToolCall& call) {
+        while (!call.stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        stopped = true;
+        return ToolResult{};
+      }};
+}
+
+TEST(McpServer, TheOlderEraOpensWithAHandshake) {
+  Session session({echo()});
+  Json answer = session.request(1, "initialize", {{"protocolVersion", "2025-06-18"}});
+  EXPECT_EQ(answer["result"]["protocolVersion"], "2025-06-18");
+  EXPECT_EQ(answer["result"]["serverInfo"]["name"], "kforge");
+  EXPECT_EQ(
+      session.request(2, "initialize", {{"protocolVersion", "1999-01-01"}})["result"]["protocolVersion"],
+      "2025-11-25");
+  EXPECT_EQ(session.request(3, "ping")["result"], Json::object());
+  Json tools = session.request(4, "tools/list")["result"];
+  EXPECT_EQ(tools["tools"][0]["name"], "echo");
+  EXPECT_TRUE(tools["tools"][0]["annotations"]["readOnlyHint"]);
+  EXPECT_FALSE(tools.contains("resultType"));
+}
+
+TEST(McpServer, TheNewerEraNeedsNone) {
+  Session session({echo()});
+  Json found = session.request(1, "server/discover", modern())["result"];
+  EXPECT_THAT(found["supportedVersions"], Contains("2026-07-28"));
+  EXPECT_EQ(found["resultType"], "complete");
+  Json tools = session.request(2, "tools/list", modern())["result"];
+  EXPECT_EQ(tools["resultType"], "complete");
+  EXPECT_TRUE(tools.contains("ttlMs"));
+  Json called =
+      session.request(3, "tools/call", modern({{"name", "echo"}, {"arguments", {{"word", "a"}}}}))["result"];
+  EXPECT_EQ(called["structuredContent"]["said"], "a");
+  EXPECT_EQ(called["resultType"], "complete");
+  Json params = modern();
+  params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2030-01-01";
+  Json refused = session.request(4, "tools/list", params)["error"];
+  EXPECT_EQ(refused["code"], -32022);
+  EXPECT_THAT(refused["data"]["supported"], Contains("2026-07-28"));
+  params = modern();
+  params["_meta"].erase("io.modelcontextprotocol/clientCapabilities");
+  EXPECT_EQ(session.request(5, "tools/list", params)["error"]["code"], -32602);
+}
+
+TEST(McpServer, BadMessagesAreAnsweredAndHarmless) {
+  Session session({echo()});
+  session.send_text("{\"jsonrpc\":");
+  session.send_text("[]");
+  session.send_text("17");
+  session.send({{"jsonrpc", "1.0"}, {"id", 1}, {"method", "ping"}});
+  session.send({{"jsonrpc", "2.0"}, {"id", 2}, {"method", "no/such"}});
+  session.send({{"jsonrpc", "2.0"}, {"id", 3}, {"method", "tools/list"}, {"params", "x"}});
+  session.send({{"jsonrpc", "2.0"}, {"method", "notifications/unheard"}});
+  session.send({{"jsonrpc", "2.0"}, {"id", 9}, {"result", Json::object()}});
+  std::vector<int> codes;
+  for (const Json& one : session.sent()) codes.push_back(one["error"]["code"]);
+  EXPECT_THAT(codes, testing::ElementsAre(-32700, -32600, -32600, -32600, -32601, -32602));
+  EXPECT_EQ(session.request(4, "ping")["result"], Json::object());
+}
+
+TEST(McpServer, WrongArgumentsAreToldToTheAssistant) {
+  Session session({echo()});
+  auto told = [&](int id, Json arguments) {
+    Json result =
+        session.request(id, "tools/call", {{"name", "echo"}, {"arguments", std::move(arguments)}})["result"];
+    EXPECT_TRUE(result["isError"]);
+    return result["content"][0]["text"].get<std::string>();
+  };
+  EXPECT_THAT(told(1, Json::object()), HasSubstr("'word' is missing"));
+  EXPECT_THAT(told(2, {{"word", "c"}}), HasSubstr("one of a, b"));
+  EXPECT_THAT(told(3, {{"word", 1}}), HasSubstr("of type string"));
+  EXPECT_THAT(told(4, {{"word", "a"}, {"wrod", 1}}), HasSubstr("there are: word, times"));
+  EXPECT_THAT(told(5, {{"word", "a"}, {"times", 9}}), HasSubstr("at most 3"));
+  EXPECT_EQ(session.request(6, "tools/call", {{"name", "none"}})["error"]["code"], -32602);
+}
+
+TEST(McpServer, ACancelledCallEndsWithoutAnAnswer) {
+  std::atomic<bool> stopped = false;
+  Session session({sleeper(stopped), echo()});
+  session.send(
+      {{"jsonrpc", "2.0"}, {"id", "long"}, {"method", "tools/call"}, {"params", {{"name", "sleep"}}}});
+  // Others are answered meanwhile.
+  EXPECT_EQ(session.request(2, "tools/call",
+                            {{"name", "echo"}, {"arguments", {{"word", "b"}}}})["result"]["isError"],
+            false);
+  session.send(
+      {{"jsonrpc", "2.0"}, {"method", "notifications/cancelled"}, {"params", {{"requestId", "unknown"}}}});
+  session.send(
+      {{"jsonrpc", "2.0"}, {"method", "notifications/cancelled"}, {"params", {{"requestId", "long"}}}});
+  session.end();
+  EXPECT_TRUE(stopped);
+  for (const Json& one : session.sent()) EXPECT_NE(one.value("id", Json()), "long");
+}
+
+TEST(McpServer, AClientThatGoesAwayEndsItsCalls) {
+  std::atomic<bool> stopped = false;
+  Session session({sleeper(stopped)});
+  session.send({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", {{"name", "sleep"}}}});
+  session.end();
+  EXPECT_TRUE(stopped);
+}
+
+TEST(McpServer, PromptsAndAddresses) {
+  Session session;
+  EXPECT_EQ(session.request(1, "prompts/list")["result"]["prompts"].size(), 2u);
+  Json got =
+      session.request(2, "prompts/get", {{"name", "optimise"}, {"arguments", {{"task", "core/relu"}}}});
+  EXPECT_THAT(got["result"]["messages"][0]["content"]["text"].get<std::string>(), HasSubstr("core/relu"));
+  EXPECT_THAT(
+      session.request(3, "prompts/get", {{"name", "optimise"}})["error"]["message"].get<std::string>(),
+      HasSubstr("'task'"));
+  int id = 10;
+  for (const char* uri : {"file:///etc/passwd", "kforge://result/../x", "kforge://result/--help",
+                          "kforge://x/y", "kforge://platform/../cpu/notes", ""})
+    EXPECT_EQ(session.request(id++, "resources/read", {{"uri", uri}})["error"]["code"], -32602) << uri;
+}
+
+TEST(McpTools, PathsStayUnderTheRoot) {
+  const OwnProgram program("/bin/false", "/tmp");
+  EXPECT_TRUE(program.inside("x/y.cc"));
+  EXPECT_EQ(program.inside("/tmp/x")->string(), "/tmp/x");
+  EXPECT_FALSE(program.inside("../etc/passwd"));
+  EXPECT_FALSE(program.inside("/etc/passwd"));
+  EXPECT_FALSE(program.inside("/tmpx"));
+  EXPECT_FALSE(plain_word("task", "--out=/x"));
+}
+
+TEST(McpTools, ReportsAreCutToWhatHelps) {
+  const Json report = {{"outcome", "passed"},
+                       {"gates", Json::array({1})},
+                       {"gate", nullptr},
+                       {"reason", std::string(20'000, 'x')},
+                       {"best", {{"machine", "m"}, {"id", "1"}}}};
+  const Json cut = short_report(report);
+  EXPECT_EQ(cut["outcome"], "passed");
+  EXPECT_FALSE(cut.contains("gates"));
+  EXPECT_FALSE(cut.contains("gate"));
+  EXPECT_LT(cut["reason"].get<std::string>().size(), 7000u);
+  EXPECT_EQ(cut["best"], (Json{{"id", "1"}}));
+}
+
+}  // namespace
+}  // namespace kforge::mcp
