@@ -9,6 +9,15 @@ namespace {
 
 constexpr double kLongestWait = 25;  // of one call: hosts give up on longer ones
 
+ToolResult started(Jobs& jobs, Words& words, double budget_seconds) {
+  words.word(fmt::format("--budget={:.0f}s", budget_seconds)).word("--out").word(Jobs::kFolder);
+  auto argv = words.finish();
+  if (!argv) return tool_failure(argv.error().text());
+  auto job = jobs.start(std::move(*argv));
+  if (!job) return tool_failure(job.error().text());
+  return {.structured = {{"job", *job}, {"state", "running"}, {"next", "job_status"}}};
+}
+
 // The stored run of a job, found by its folder: what it has reached so far.
 Json run_of(const OwnProgram& program, const fs::path& folder, const std::stop_token& stop) {
   auto answer = program.run({"runs", "--limit=50", "--json"}, stop, kQuick);
@@ -43,13 +52,7 @@ Tool start_forge(const OwnProgram& program, Jobs& jobs) {
         Words words(program, call.arguments, {"forge"});
         words.task().option("platform", "--on").option("shapes", "--shapes").option("attempts", "--attempts");
         words.option("baselines", "--baseline").option("generator", "--generator");
-        words.word(fmt::format("--budget={:.0f}s", call.arguments.value("budget_s", 60.0)));
-        words.word("--out").word(Jobs::kFolder);
-        auto argv = words.finish();
-        if (!argv) return tool_failure(argv.error().text());
-        auto job = jobs.start(std::move(*argv));
-        if (!job) return tool_failure(job.error().text());
-        return ToolResult{.structured = {{"job", *job}, {"state", "running"}, {"next", "job_status"}}};
+        return started(jobs, words, call.arguments.value("budget_s", 60.0));
       }};
 }
 
@@ -75,13 +78,7 @@ Tool start_suite(const OwnProgram& program, Jobs& jobs) {
         else
           words.positional("suite");
         words.option("platform", "--on").option("only", "--only");
-        words.word(fmt::format("--budget={:.0f}s", call.arguments.value("budget_s", 30.0)));
-        words.word("--out").word(Jobs::kFolder);
-        auto argv = words.finish();
-        if (!argv) return tool_failure(argv.error().text());
-        auto job = jobs.start(std::move(*argv));
-        if (!job) return tool_failure(job.error().text());
-        return ToolResult{.structured = {{"job", *job}, {"state", "running"}, {"next", "job_status"}}};
+        return started(jobs, words, call.arguments.value("budget_s", 30.0));
       }};
 }
 
