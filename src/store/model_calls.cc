@@ -17,7 +17,7 @@ void bind_key(Statement& statement, std::string_view run, const CallKey& key) {
 constexpr const char* kCallColumns =
     "SELECT role, attempt, ordinal, take, model, state, ended, detail, reply, input_tokens, "
     "cache_read_tokens, "
-    "cache_write_tokens, output_tokens, estimated, dollars, seconds, tries FROM model_call ";
+    "cache_write_tokens, output_tokens, estimated, dollars, seconds, tries, request FROM model_call ";
 
 constexpr std::string_view kStates[] = {"asked", "received", "failed", "lost"};
 
@@ -141,6 +141,24 @@ Result<std::vector<StoredCall>> RunRecords::calls(std::string_view run) {
     if (!more) return calls;
     calls.push_back(read_call(query));
     calls.back().reply.clear();
+  }
+}
+
+Result<std::vector<StoredExchange>> RunRecords::exchanges(std::string_view run) {
+  Lock lock(mutex_);
+  KF_TRY(auto query, database_.prepare(std::string(kCallColumns) +
+                                       "WHERE run = ? ORDER BY attempt, asked_at, role, ordinal, take"));
+  query.bind(run);
+  std::vector<StoredExchange> exchanges;
+  for (;;) {
+    KF_TRY(bool more, query.step());
+    if (!more) return exchanges;
+    StoredExchange exchange{read_call(query), ""};
+    const std::string lost = "[the store has lost this text]";
+    exchange.prompt = store_.load_artefact(query.text(17)).value_or(lost);
+    std::string& reply = exchange.call.reply;
+    if (!reply.empty()) reply = store_.load_artefact(reply).value_or(lost);
+    exchanges.push_back(std::move(exchange));
   }
 }
 

@@ -101,6 +101,12 @@ struct StoredCall {
   int tries = 1;
 };
 
+// A call with what was asked, for people to read.
+struct StoredExchange {
+  StoredCall call;
+  std::string prompt;
+};
+
 // A seam for tests of resuming: called after each record is on disk. Empty otherwise.
 inline std::function<void()> after_run_record;
 
@@ -145,6 +151,8 @@ class RunRecords {
   Result<std::optional<StoredCall>> received(std::string_view run, const CallKey& key,
                                              std::string_view model = {});
   Result<std::vector<StoredCall>> calls(std::string_view run);
+  // With prompts and replies, in the order of attempts. A text that is lost says so in its place.
+  Result<std::vector<StoredExchange>> exchanges(std::string_view run);
   // The newest question that has no answer yet: whom it was put to.
   Result<std::optional<std::string>> waiting_for(std::string_view run);
 

@@ -63,6 +63,26 @@ TEST_F(RunRecordsTest, AQuestionWithoutAnAnswerIsWaitedFor) {
   EXPECT_EQ(*records_->waiting_for("r"), std::nullopt);
 }
 
+TEST_F(RunRecordsTest, ExchangesHaveWhatWasAskedAndAnswered) {
+  ASSERT_TRUE(records_->begin(run("r")));
+  StoredCall call;
+  call.key = {"generator", 1, 0};
+  call.model = "m";
+  call.take = *records_->begin_call("r", call.key, call.model, "the question");
+  call.state = CallState::kReceived;
+  call.reply = "the answer";
+  ASSERT_TRUE(records_->end_call("r", call));
+  ASSERT_TRUE(records_->begin_call("r", {"analyst", 2, 0}, "m", "not answered"));
+  auto exchanges = *records_->exchanges("r");
+  ASSERT_EQ(exchanges.size(), 2u);
+  EXPECT_EQ(exchanges[0].prompt, "the question");
+  EXPECT_EQ(exchanges[0].call.reply, "the answer");
+  EXPECT_EQ(exchanges[1].prompt, "not answered");
+  EXPECT_EQ(exchanges[1].call.reply, "");
+  fs::remove_all(folder_.path() / "artefacts");
+  EXPECT_EQ(records_->exchanges("r")->at(0).prompt, "[the store has lost this text]");
+}
+
 TEST_F(RunRecordsTest, EndOfARunIsWrittenOverItsBeginning) {
   ASSERT_TRUE(records_->begin(run("r")));
   StoredRun end = *records_->run("r");
