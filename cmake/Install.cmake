@@ -7,7 +7,7 @@ install(DIRECTORY src/runner DESTINATION share/kforge/src FILES_MATCHING PATTERN
 install(DIRECTORY src/profile/caller DESTINATION share/kforge/src/profile FILES_MATCHING PATTERN "*.cc" PATTERN "*.h")
 # The headers that emulated builds read (src/emulate/emulate.cc).
 install(DIRECTORY src/emulate/include DESTINATION share/kforge/src/emulate)
-install(DIRECTORY models platforms prompts python tasks DESTINATION share/kforge PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY models pages platforms prompts python tasks DESTINATION share/kforge PATTERN __pycache__ EXCLUDE)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/kforge)
 install(DIRECTORY docs/ DESTINATION share/doc/kforge/docs)
 

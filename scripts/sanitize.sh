@@ -29,7 +29,7 @@ source scripts/build.sh
 deadline=$((minutes > 0 ? SECONDS + 60 * minutes : 1 << 40))
 
 # What the verdicts depend on: every file that git knows or could know, as it is now.
-version=$({ git ls-files -s src tests cmake CMakeLists.txt CMakePresets.json tasks platforms prompts; git diff HEAD;
+version=$({ git ls-files -s src tests cmake CMakeLists.txt CMakePresets.json tasks pages platforms prompts; git diff HEAD;
   git ls-files --others --exclude-standard src tests | xargs -r cat; } 2>/dev/null | sha256sum | cut -c1-16)
 
 quoted() { sed 's/[][\.*^$()+?{}|/]/\\&/g'; }  # a test's name inside a regular expression

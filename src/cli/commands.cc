@@ -26,6 +26,7 @@ std::span<const CommandEntry> all_commands() {
       {"runs", "list the runs of forge, and the suites", declare_runs},
       {"results", "list stored results", declare_results},
       {"show", "show a stored result, run or suite again", declare_show},
+      {"report", "a run, result or suite as a page to send", declare_report},
       {"recheck", "derive a stored result anew and compare", declare_recheck},
       {"export", "a verified kernel for C, C++ or PyTorch", declare_export},
       {"compare", "two results, runs or suites side by side", declare_compare},

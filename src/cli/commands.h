@@ -47,6 +47,7 @@ void declare_man(CLI::App& command, int& exit_code);
 void declare_models(CLI::App& command, int& exit_code);
 void declare_platforms(CLI::App& command, int& exit_code);
 void declare_recheck(CLI::App& command, int& exit_code);
+void declare_report(CLI::App& command, int& exit_code);
 void declare_results(CLI::App& command, int& exit_code);
 void declare_runs(CLI::App& command, int& exit_code);
 void declare_show(CLI::App& command, int& exit_code);

@@ -14,10 +14,12 @@ Result<void> write_folder(ForgeState& s, RunReport& report) {
   // Who interrupts does not wait for one more evaluation of the task.
   const bool callers = s.options.callers && !s.stopped();
   if (callers) s.view().stage("writing the callers");
+  KF_TRY(RunEvidence evidence, evidence_of(*s.records, report));
   RunFolderContent content{*s.attempts->history().find(*s.record.best)->program(),
                            setup.bound(0),
                            setup.platform,
                            setup.policy,
+                           evidence,
                            setup.threads,
                            callers};
   auto written = write_run_folder(s.record.folder, content, report);

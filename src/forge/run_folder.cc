@@ -103,8 +103,8 @@ Result<void> check_run_folder(const fs::path& folder, const std::string& run, co
   Manifest manifest = read_manifest(folder);
   for (const std::string& name :
        {"kernel" + platform.files.front(), std::string("task.h"), std::string("report.md"),
-        std::string("report.json"), std::string("check/check.cc"), std::string("check/check.py"),
-        std::string("check/CMakeLists.txt")})
+        std::string("report.html"), std::string("report.json"), std::string("check/check.cc"),
+        std::string("check/check.py"), std::string("check/CMakeLists.txt")})
     KF_TRY_VOID(check_file(folder, name, run, manifest));
   return {};
 }
@@ -128,6 +128,11 @@ Result<void> write_run_folder(const fs::path& folder, const RunFolderContent& co
   report.folder_missing = false;
   files.push_back({"report.md", to_markdown(report)});
   files.push_back({"report.json", to_json(report) + "\n"});
+  // The kernel is worth more than its page, too.
+  if (auto page = to_html(report, content.evidence))
+    files.push_back({"report.html", std::move(*page)});
+  else
+    report.notes.push_back("no report.html: " + page.error().message);
   return write_files(folder, report.id, files);
 }
 
@@ -149,8 +154,9 @@ Result<RunReport> write_run_again(std::string_view id, const fs::path& out) {
   run.folder = folder.string();
   KF_TRY_VOID(records->finish(run));
   KF_TRY(RunReport report, report_of(*records, run.id));
+  KF_TRY(RunEvidence evidence, evidence_of(*records, report));
   KF_TRY_VOID(write_run_folder(
-      folder, {*program, setup->bound(0), setup->platform, setup->policy, setup->threads}, report));
+      folder, {*program, setup->bound(0), setup->platform, setup->policy, evidence, setup->threads}, report));
   return report;
 }
 

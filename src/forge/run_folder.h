@@ -7,6 +7,7 @@
 
 #include "generate/candidate.h"
 #include "platform/platform.h"
+#include "report/run_evidence.h"
 #include "report/run_report.h"
 #include "task/task.h"
 #include "verify/policy.h"
@@ -29,6 +30,7 @@ struct RunFolderContent {
   const BoundTask& task;
   const Platform& platform;
   const PrecisionPolicy& policy;
+  const RunEvidence& evidence;
   int threads = 1;
   bool with_check = true;  // callers and what they compare with: costs one evaluation of the task
 };

@@ -131,14 +131,13 @@ std::string figures_text(const Figures& figures, std::size_t limit) {
   std::string text;
   for (const auto& [name, figure] : figures.named)
     text += fmt::format("{}: {}\n", name, single_line(figure_text(figure), limit));
-  return fmt::format("Evidence:\n{}", fenced(shorten(text, limit)));
+  return text;
 }
 
 std::string evidence_text(const Evidence& evidence, std::size_t limit) {
-  return std::visit(Overloaded{[](std::monostate) { return std::string(); },
-                               [](const ComparedOutput& compared) { return compared_text(compared); },
-                               [&](const Figures& figures) { return figures_text(figures, limit); }},
-                    evidence);
+  std::string text = evidence_lines(evidence, limit);
+  if (!std::holds_alternative<Figures>(evidence)) return text;
+  return fmt::format("Evidence:\n{}", fenced(shorten(text, limit)));
 }
 
 std::string gate_feedback(const AttemptJudgement& judged, std::string_view opening, std::size_t limit) {
@@ -183,6 +182,13 @@ std::string reasons(const Attempt& attempt, std::size_t limit_bytes) {
 }
 
 }  // namespace
+
+std::string evidence_lines(const Evidence& evidence, std::size_t limit) {
+  return std::visit(Overloaded{[](std::monostate) { return std::string(); },
+                               [](const ComparedOutput& compared) { return compared_text(compared); },
+                               [&](const Figures& figures) { return figures_text(figures, limit); }},
+                    evidence);
+}
 
 std::string failure_feedback(const Attempt& attempt, std::size_t limit_bytes) {
   if (!attempt.judgement || !attempt.failed()) return "";

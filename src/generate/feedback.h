@@ -13,4 +13,7 @@ namespace kforge {
 // Text for a prompt; what came from outside stands between fences. "" for an attempt that passed.
 std::string failure_feedback(const Attempt& attempt, std::size_t limit_bytes = 6'000);
 
+// What a gate saw, a figure a line, each of at most about `limit` bytes; "" for nothing.
+std::string evidence_lines(const Evidence& evidence, std::size_t limit);
+
 }  // namespace kforge

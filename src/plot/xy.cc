@@ -44,7 +44,7 @@ double draw_legend(Svg& svg, const XyChart& chart) {
   bool any = false;
   for (const XySeries& series : chart.series) {
     if (series.name.empty()) continue;
-    const double needs = 26 + pixels_of(series.name) + 14;
+    const double needs = 26 + pixels_of(series.name) + 20;
     if (any && x + needs > svg.width()) {
       x = 4;
       y += kRow;
@@ -118,7 +118,7 @@ void draw_point(Svg& svg, const XyPoint& point, const Field& f, Tone tone) {
   svg.circle(x, y, tone == Tone::kBest ? 5 : 4, "point", tone, point.tip.empty() ? point.label : point.tip);
   if (point.label.empty()) return;
   const bool left = x + 10 + pixels_of(point.label) > f.right;
-  svg.text(left ? x - 9 : x + 9, y + 4, left ? Anchor::kEnd : Anchor::kStart, "label", point.label);
+  svg.text(left ? x - 7 : x + 7, y - 7, left ? Anchor::kEnd : Anchor::kStart, "label", point.label);
 }
 
 void draw_series(Svg& svg, const XySeries& series, const Field& f) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "report/absent_baselines.h"
+#include "report/attempt_text.h"
 #include "report/relative_path.h"
 #include "report/run_report.h"
 #include "report/speedup_chain.h"
@@ -22,45 +23,6 @@ std::string shorten(std::string text, std::size_t width) {
   return text.substr(0, end) + "...";
 }
 
-std::string cost_text(const CostReport& cost) {
-  if (cost.calls + cost.lost_calls == 0) return "";
-  std::string text = fmt::format("{} call{}, {} tokens in, {} out", cost.calls, cost.calls == 1 ? "" : "s",
-                                 readable_count(static_cast<double>(cost.input_tokens)),
-                                 readable_count(static_cast<double>(cost.output_tokens)));
-  if (cost.dollars) text += fmt::format(", ${:.4f}", *cost.dollars);
-  if (cost.lost_calls > 0) text += fmt::format(", {} lost", cost.lost_calls);
-  return text;
-}
-
-// What a reader wants to know of a result that is not "passed".
-std::string outcome_text(const Attempt& a) {
-  if (!a.judgement) return a.generation ? "pending" : "not written";
-  if (a.verified()) return a.accepted() ? "best so far" : a.better() ? "beats its parent only" : "no gain";
-  std::string text(name_of(a.judgement->outcome));
-  std::ranges::replace(text, '_', ' ');
-  return a.judgement->gate ? fmt::format("{} ({})", text, name_of(*a.judgement->gate)) : text;
-}
-
-// Of advice that is not credited with what was measured.
-std::string not_followed_words(const Attempt& a) {
-  return a.generation && a.generation->followed_advice ? "not followed" : "not known whether it was followed";
-}
-
-// What was asked of it and how it failed, every line of it.
-std::vector<std::string> failure_lines(const Attempt& attempt) {
-  std::vector<std::string> lines;
-  if (!attempt.failed()) return lines;
-  for (std::string_view line : lines_of(attempt.judgement->reason)) lines.push_back(printable(line));
-  if (attempt.generation)
-    for (const std::string& remark : attempt.generation->remarks)
-      lines.push_back("(" + printable(remark) + ")");
-  return lines;
-}
-
-bool algebraic(const EvalReport& report) {
-  return std::ranges::find(report.flags, "algebraic") != report.flags.end();
-}
-
 std::string markdown_cell(std::string_view text) {
   std::string cell;
   for (char c : first_line(text)) {
@@ -71,39 +33,6 @@ std::string markdown_cell(std::string_view text) {
 }
 
 }  // namespace
-
-std::string ended_words(const std::optional<Ending>& ended) {
-  if (!ended) return "not ended";
-  switch (*ended) {
-    case Ending::kAttempts:
-    case Ending::kSeconds:
-    case Ending::kTokens:
-    case Ending::kDollars:
-      return fmt::format("the budget of {} was used up", name_of(*ended));
-    case Ending::kTarget:
-      return "the target was reached";
-    case Ending::kRoofline:
-      return "it runs at 95 % of the roofline: there is nothing left to gain";
-    case Ending::kNoGain:
-      return "several attempts in a row brought nothing";
-    case Ending::kExhausted:
-      return "every neighbouring design was tried";
-    case Ending::kInterrupted:
-      return "interrupted";
-    case Ending::kService:
-      return "a model service failed";
-  }
-  return "";
-}
-
-std::string headline_of(const RunReport& r) {
-  if (!r.found()) return r.state == RunState::kFinished ? "No verified program was found" : "Not finished";
-  std::string words = cautions(*r.best);
-  if (!words.empty()) words.insert(0, "; ");
-  if (!r.best->time_ns) return "Verified, not timed" + words;
-  if (!r.best->speedup) return "Verified; there was no baseline to compare with" + words;
-  return fmt::format("Verified: {} over {}{}", interval_text(*r.best->speedup), rival_text(*r.best), words);
-}
 
 std::string attempt_line(const Attempt& a, const Paint& paint, std::size_t width) {
   static const AttemptJudgement kNotJudged;
@@ -217,8 +146,8 @@ void show_files(RunScreen& screen, const RunReport& r, const TerminalStyle& styl
       screen.text += fmt::format("  {}\n", std::string(line).insert(9, "  "));
   }
   if (!r.folder.empty() && !r.folder_missing)
-    screen.row("report",
-               fmt::format("{}, report.json", shell_quoted(relative_to(r.folder + "/report.md", here))));
+    screen.row("report", fmt::format("{}, report.md, report.json",
+                                     shell_quoted(relative_to(r.folder + "/report.html", here))));
   screen.row("run", fmt::format("{}   (kforge show {})", r.id, r.id));
 }
 
@@ -363,22 +292,14 @@ std::string to_markdown(const RunReport& r) {
   for (const Attempt& a : r.attempts) {
     static const AttemptJudgement kNotJudged;
     const AttemptJudgement& found = a.judgement ? *a.judgement : kNotJudged;
-    std::string advice;
-    if (a.followed_advice())
-      advice = fmt::format("{}: {:.2f}x{}, {}", markdown_cell(a.advice->tag), a.advice->expected_gain,
-                           a.advice->above_roofline()
-                               ? fmt::format(" (the roofline left {:.2f}x)", *a.advice->roofline_limit)
-                               : "",
-                           a.gain() ? readable_ratio(a.gain()->value) + "x" : "nothing");
-    else if (a.advice)
-      advice = fmt::format("{}: {}", markdown_cell(a.advice->tag), not_followed_words(a));
     text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", a.number,
                         a.proposal.parent < 0 ? "" : std::to_string(a.proposal.parent),
                         name_of(a.proposal.pass), markdown_cell(a.change()), markdown_cell(outcome_text(a)),
                         found.speedup       ? readable_ratio(found.speedup->value) + "x"
                         : found.modelled_ns ? readable_time(*found.modelled_ns)
                                             : "",
-                        found.over_rival ? readable_ratio(found.over_rival->value) + "x" : "", advice);
+                        found.over_rival ? readable_ratio(found.over_rival->value) + "x" : "",
+                        markdown_cell(advice_text(a)));
   }
   text += failed_attempts(r);
   if (!modelled) text += speedup_curve(r);

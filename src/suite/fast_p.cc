@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -58,6 +59,20 @@ Score score_of(std::span<const Scored> problems) {
   score.geometric_mean = geometric_mean_of(ratios);
   score.median = median(ratios);
   return score;
+}
+
+std::vector<FastStep> fast_curve(std::span<const Scored> problems, bool by_interval) {
+  const Score score = score_of(problems);
+  if (score.compared == 0) return {};
+  std::vector<double> ratios;
+  for (const Scored& problem : problems)
+    if (problem.correct && problem.speedup)
+      ratios.push_back(by_interval ? problem.speedup->lo : problem.speedup->value);
+  std::ranges::sort(ratios);
+  std::vector<FastStep> steps{{0, static_cast<double>(ratios.size()) / score.compared}};
+  for (std::size_t i = 0; i < ratios.size(); ++i)
+    steps.push_back({ratios[i], static_cast<double>(ratios.size() - i - 1) / score.compared});
+  return steps;
 }
 
 std::string bucket_name(const SpeedupBucket& bucket) {

@@ -49,6 +49,13 @@ struct Score {
 // count for fast_0 and for nothing else.
 Score score_of(std::span<const Scored> problems);
 
+// fast_p for every p: from p on, until the next, the share is this. The first p is 0. Empty: nothing was
+// compared.
+struct FastStep {
+  double p = 0, share = 0;
+};
+std::vector<FastStep> fast_curve(std::span<const Scored> problems, bool by_interval);
+
 // "<0.5", "0.5-0.8", "5 and more"
 std::string bucket_name(const SpeedupBucket& bucket);
 

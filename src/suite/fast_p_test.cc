@@ -72,6 +72,23 @@ TEST(FastP, AMissingBaselineLeavesTheProblemOut) {
   EXPECT_DOUBLE_EQ(*score.geometric_mean, 1.7);
 }
 
+TEST(FastP, TheCurveAgreesWithTheFigures) {
+  std::vector<Scored> problems = {exactly(0.7), exactly(1.2), exactly(2), exactly(3), kWrong, kNotTimed};
+  problems[1].speedup->lo = 0.9;
+  const Score score = score_of(problems);
+  for (bool by_interval : {false, true}) {
+    const auto curve = fast_curve(problems, by_interval);
+    for (std::size_t which = 1; which < kFastP.size(); ++which) {
+      double share = 0;
+      for (const FastStep& step : curve)
+        if (step.p <= kFastP[which]) share = step.share;
+      EXPECT_DOUBLE_EQ(share, score.share(which, by_interval)) << kFastP[which];
+    }
+  }
+  EXPECT_TRUE(fast_curve({}, false).empty());
+  EXPECT_TRUE(fast_curve(std::vector{kNotTimed}, false).empty());
+}
+
 TEST(FastP, EveryRatioIsInOneBucket) {
   std::vector<Scored> problems = {exactly(0.1),  exactly(0.5), exactly(1),
                                   exactly(1.05), exactly(5),   exactly(80)};

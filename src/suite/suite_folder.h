@@ -1,6 +1,7 @@
 // The folder of a suite: suite.json (what it goes through), records/ (one file for each finished task,
-// written whole or not at all), runs/ (what `forge` wrote), and at the end report.json, report.csv and
-// report.md. $KFORGE_HOME/suites has one entry for each suite: the folder, or a link to where --out put it.
+// written whole or not at all), runs/ (what `forge` wrote), and at the end report.json, report.csv,
+// report.md and report.html. $KFORGE_HOME/suites has one entry for each suite: the folder, or a link to where
+// --out put it.
 #pragma once
 
 #include <filesystem>

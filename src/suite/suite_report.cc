@@ -73,7 +73,9 @@ SuiteReport suite_report_of(const SuiteFolder& folder) {
 Result<void> write_reports(const SuiteReport& report, const fs::path& folder) {
   KF_TRY_VOID(write_file_atomic(folder / "report.json", to_json(report) + "\n"));
   KF_TRY_VOID(write_file_atomic(folder / "report.csv", to_csv(report)));
-  return write_file_atomic(folder / "report.md", to_markdown(report));
+  KF_TRY_VOID(write_file_atomic(folder / "report.md", to_markdown(report)));
+  KF_TRY(std::string page, to_html(report));
+  return write_file_atomic(folder / "report.html", page);
 }
 
 }  // namespace kforge

@@ -52,7 +52,9 @@ std::string to_terminal(const SuiteReport& report, const TerminalStyle& style);
 std::string to_markdown(const SuiteReport& report);
 std::string to_json(const SuiteReport& report);
 std::string to_csv(const SuiteReport& report);  // a line for each task
-// report.json, report.csv and report.md in the folder of the suite.
+// One file that needs nothing else. An Error: the folder pages/ is not there.
+Result<std::string> to_html(const SuiteReport& report);
+// report.json, report.csv, report.md and report.html in the folder of the suite.
 Result<void> write_reports(const SuiteReport& report, const std::filesystem::path& folder);
 
 }  // namespace kforge

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/sample_page.h"
 #include "suite/sample_records.h"
 #include "suite/side_by_side.h"
 
@@ -90,11 +91,45 @@ TEST(SuiteReport, CsvHasALineForEveryTaskAndBaseline) {
   EXPECT_THAT(csv, HasSubstr("level1/1_a,level1,matmul,cpu,,verified,passed,,1000000,2.5,2.1,3,onednn,"));
 }
 
+TEST(SuiteReport, AsAPageIsDrawnAndToldApart) {
+  std::string page = *to_html(suite_report_of(plan_of(sample_suite()), sample_suite()));
+  EXPECT_EQ(page_fault(page), "");
+  std::size_t at = 0;
+  for (const char* next : {"3 of 4 problems verified", "50 % [25 %]", "fast_p", "by the whole 95 % interval",
+                           "level1/1_a: 2.50x [2.10, 3.00]", "level1", "convolution", "flagged", "vacuous",
+                           "without a verified program", "y is off", "Every task", "level2/5_e"}) {
+    at = page.find(next, at);
+    ASSERT_NE(at, page.npos) << "not there, or not in its place: " << next;
+  }
+  EXPECT_THAT(page, Not(HasSubstr("level2/4_d: 9.00x"))) << "a flagged problem is in no drawing";
+}
+
+TEST(SuiteReport, HostileNamesStayTextAndPagesStaySmall) {
+  const std::string hostile = "a/<script>alert(1)</script>\"'&{{policy}}";
+  std::vector<SuiteRecord> records;
+  for (int i = 0; i < 3000; ++i) {
+    records.push_back(i % 3 ? verified_record(hostile + std::to_string(i), 2, 1.5, 3, hostile)
+                            : failed_record(hostile + std::to_string(i)));
+    records.back().family = records.back().run = hostile;
+    records.back().reason = std::string(1000, '"');
+    if (i % 5 == 0) records.back().flags = {"vacuous"};
+  }
+  SuitePlan plan = plan_of(records);
+  plan.name = plan.id = plan.kernels = hostile;
+  plan.arguments = {hostile};
+  std::string page = *to_html(suite_report_of(plan, records));
+  EXPECT_EQ(page_fault(page), "");
+  EXPECT_LT(page.size(), 2'000'000u);
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, HasSubstr("more are left out"));
+}
+
 TEST(SuiteReport, OfNothingYetIsAReportToo) {
   SuiteReport report = suite_report_of(plan_of(sample_suite()), {});
   EXPECT_FALSE(report.complete());
   EXPECT_THAT(to_terminal(report, {}), HasSubstr("kforge suite --resume 2suite"));
   EXPECT_FALSE(to_markdown(report).empty());
+  EXPECT_EQ(page_fault(*to_html(report)), "");
 }
 
 TEST(SideBySide, IsOnTheSameProblemsOnly) {

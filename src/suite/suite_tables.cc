@@ -1,5 +1,7 @@
 #include "suite/suite_tables.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/readable.h"
@@ -70,6 +72,16 @@ TextTable failed_table(const std::vector<SuiteRecord>& records) {
     if (!record.gate.empty()) state += " (" + record.gate + ")";
     table.push_back({printable(record.task), state, first_line(record.reason)});
   }
+  return table;
+}
+
+TextTable task_table(const std::vector<SuiteRecord>& records) {
+  TextTable table{{"task", "family", "state", "time", "speedup", "against", "flags", "result"}};
+  for (const SuiteRecord& r : records)
+    table.push_back({printable(r.task), r.family, std::string(name_of(r.state)),
+                     r.time_ns ? readable_time(*r.time_ns) : "", r.speedup ? interval_text(*r.speedup) : "",
+                     r.speedup ? r.speedup->against : "", fmt::format("{}", fmt::join(r.flags, " ")),
+                     r.run.empty() ? r.result : r.run});
   return table;
 }
 

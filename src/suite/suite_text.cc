@@ -10,6 +10,20 @@ namespace {
 
 const std::string kRight = "lrrrrrrr";
 
+int busy_records(const SuitePart& part) {
+  int count = 0;
+  for (const SuiteRecord& record : part.records) count += record.busy;
+  return count;
+}
+
+std::string left_out_words(const SideBySide& sides) {
+  std::string text = fmt::format("on {} problems that all have finished", sides.sides.front().records.size());
+  if (sides.left_out > 0) text += fmt::format(", {} left out (unfinished or flagged)", sides.left_out);
+  return text;
+}
+
+}  // namespace
+
 std::string title_of(const SuiteReport& report) {
   std::string text = fmt::format("suite {}  {}  {} tasks on {}", report.plan.id, printable(report.plan.name),
                                  report.plan.tasks.size(), fmt::join(report.plan.platforms, ", "));
@@ -29,18 +43,6 @@ std::string summary_of(const SuiteReport& report) {
 std::string part_title(const SuitePart& part) {
   return part.platform + (part.variant.empty() ? "" : ", " + part.variant);
 }
-
-int busy_records(const SuitePart& part) {
-  int count = 0;
-  for (const SuiteRecord& record : part.records) count += record.busy;
-  return count;
-}
-
-struct NamedTable {
-  std::string title;
-  TextTable table;
-  std::string right;
-};
 
 std::vector<NamedTable> tables_of(const SuitePart& part) {
   std::vector<NamedTable> tables;
@@ -64,18 +66,10 @@ std::string busy_words(const SuitePart& part) {
   return fmt::format("{} of {} were timed while the machine was busy", busy, part.records.size());
 }
 
-std::string left_out_words(const SideBySide& sides) {
-  std::string text = fmt::format("on {} problems that all have finished", sides.sides.front().records.size());
-  if (sides.left_out > 0) text += fmt::format(", {} left out (unfinished or flagged)", sides.left_out);
-  return text;
-}
-
 std::string unfinished_words(const SuiteReport& report) {
   return report.complete() ? ""
                            : fmt::format("unfinished: `kforge suite --resume {}` goes on", report.plan.id);
 }
-
-}  // namespace
 
 std::string to_terminal(const SuiteReport& report, const TerminalStyle& style) {
   Paint paint(style.colour);
@@ -96,7 +90,7 @@ std::string to_terminal(const SuiteReport& report, const TerminalStyle& style) {
   if (std::string unfinished = unfinished_words(report); !unfinished.empty())
     text += paint.warn(unfinished) + "\n";
   if (!report.folder.empty())
-    text += fmt::format("report  {}/report.md, report.json, report.csv\n", report.folder);
+    text += fmt::format("report  {}/report.html, report.md, report.json, report.csv\n", report.folder);
   return text;
 }
 
@@ -111,13 +105,7 @@ std::string to_markdown(const SuiteReport& report) {
     for (const NamedTable& table : tables_of(part))
       text += "\n" + (table.title.empty() ? "" : table.title + ":\n\n") + markdown_table(table.table);
     if (std::string busy = busy_words(part); !busy.empty()) text += "\n" + busy + ".\n";
-    TextTable tasks{{"task", "family", "state", "time", "speedup", "against", "flags", "result"}};
-    for (const SuiteRecord& r : part.records)
-      tasks.push_back({printable(r.task), r.family, std::string(name_of(r.state)),
-                       r.time_ns ? readable_time(*r.time_ns) : "", r.speedup ? interval_text(*r.speedup) : "",
-                       r.speedup ? r.speedup->against : "", fmt::format("{}", fmt::join(r.flags, " ")),
-                       r.run.empty() ? r.result : r.run});
-    text += "\n### Every task\n\n" + markdown_table(tasks);
+    text += "\n### Every task\n\n" + markdown_table(task_table(part.records));
   }
   for (const SideBySide& sides : ablation_sides(report))
     text += "\n## Ablation, " + left_out_words(sides) + "\n\n" + markdown_table(side_by_side_table(sides));

@@ -14,6 +14,7 @@ namespace kforge {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -128,6 +129,13 @@ TEST_F(EvalCli, ResultIsStoredShownAndConfirmed) {
   EXPECT_THAT(kforge_run({"show", id}, options).out, HasSubstr("PASSED"));
   EXPECT_EQ(json::parse(kforge_run({"show", "last", "--json"}, options).out)["id"], id);
   EXPECT_THAT(kforge_run({"show", id, "--source"}, options).out, HasSubstr("sum_of_squares"));
+  fs::path page = folder_.path() / "page.html";
+  json written = json::parse(kforge_run({"report", id, "-o", page.string(), "--json"}, options).out);
+  EXPECT_EQ(written["kind"], "result");
+  EXPECT_THAT(*read_file(page), AllOf(HasSubstr("Verified"), HasSubstr("sum_of_squares"), HasSubstr(id)));
+  EXPECT_THAT(kforge_run({"report", id, "-o", folder_.path().string()}, options).err,
+              HasSubstr("is a folder"));
+  EXPECT_EQ(kforge_run({"report", "2nosuchthing", "--json"}, options).exit_code, 2);
   Finished recheck = kforge_run({"recheck", id, "--json"}, options);
   json check = json::parse(recheck.out);
   EXPECT_TRUE(check["figures_follow"].get<bool>()) << recheck.out;

@@ -17,7 +17,7 @@ const std::vector<std::vector<std::string>> kCommands = {
     {"tasks", "check"}, {"results"}, {"completion"}, {"man"},       {"analyse"},
     {"show"},           {"recheck"}, {"models"},     {"platforms"}, {"platforms", "check"},
     {"machine"},        {"version"}, {"compare"},    {"doctor"},    {"clean"},
-    {"help"},           {"export"},  {"suite"}};
+    {"help"},           {"export"},  {"suite"},      {"report"}};
 
 std::string help_of(std::vector<std::string> command) {
   command.push_back("--help");

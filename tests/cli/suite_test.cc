@@ -61,7 +61,7 @@ TEST_F(SuiteCommand, KilledWhileItWorksGoesOnWithTheSameCommand) {
   EXPECT_EQ(report["parts"][0]["score"]["correct"], 2);
   EXPECT_EQ(report["parts"][0]["by_level"]["level2"]["correct"], 0);
   EXPECT_EQ(report["parts"][0]["tasks"][2]["state"], "error");
-  for (const char* file : {"report.md", "report.csv", "runs/cpu/level1/1_relu/kernel.cc"})
+  for (const char* file : {"report.md", "report.html", "report.csv", "runs/cpu/level1/1_relu/kernel.cc"})
     EXPECT_TRUE(fs::exists(suite() / file)) << file;
 
   // Listed as one line, shown again, compared with itself.
@@ -70,6 +70,7 @@ TEST_F(SuiteCommand, KilledWhileItWorksGoesOnWithTheSameCommand) {
   for (const json& run : runs["runs"]) EXPECT_NE(run["suite"], id);
   EXPECT_GE(parsed(kforge_run({"runs", "--suite", id, "--json"}))["runs"].size(), 2u);
   EXPECT_EQ(parsed(kforge_run({"show", id, "--json"}))["suite"], id);
+  EXPECT_EQ(kforge_run({"report", id, "-o", "-"}).out, *read_file(suite() / "report.html"));
   EXPECT_EQ(parsed(kforge_run({"compare", id, suite().string(), "--json"}))["problems"], 3);
   EXPECT_EQ(kforge_run({"compare", id, "2nosuchthing"}).exit_code, 2);
 

@@ -11,6 +11,9 @@
 
 #include "base/files.h"
 #include "e2e/conversation.h"
+#include "plot/markup.h"
+#include "report/run_evidence.h"
+#include "report/sample_page.h"
 
 namespace kforge {
 namespace {
@@ -121,6 +124,12 @@ TEST_F(ForgeRun, EverythingHappensInOneConversation) {
   EXPECT_EQ(json["best"]["outcome"], "passed");
   EXPECT_EQ(json["attempts"].size(), 8u);
   EXPECT_THAT(*read_file(folder_.path() / "out" / "report.md"), HasSubstr("over onednn"));
+  const std::string page = *read_file(folder_.path() / "out" / "report.html");
+  EXPECT_EQ(page_fault(page), "");
+  for (const std::string& part : {escaped(headline_of(*report)), std::string("undeclared_name"),
+                                  std::string("tokens in"), std::string("What it changed in attempt")})
+    EXPECT_THAT(page, HasSubstr(part));
+  EXPECT_THAT(page, testing::Not(HasSubstr("sk-e2e-secret")));
 }
 
 TEST_F(ForgeRun, FiveTasksGetFasterByTheChain) {

@@ -1,0 +1,24 @@
+// What became of the attempts of a run, in words: the same on the terminal, in Markdown and on the page.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/run_report.h"
+
+namespace kforge {
+
+// "3 calls, 12 k tokens in, 1.2 k out, $0.0410"; "" where no model was asked.
+std::string cost_text(const CostReport& cost);
+// What a reader wants to know of an attempt: "best so far", "no gain", "wrong value (accuracy)".
+std::string outcome_text(const Attempt& attempt);
+// Of advice that is not credited with what was measured.
+std::string not_followed_words(const Attempt& attempt);
+// "unroll: 1.50x, 1.25x": what was promised, what was measured; "" without advice.
+std::string advice_text(const Attempt& attempt);
+// What was asked of it and how it failed, every line of it.
+std::vector<std::string> failure_lines(const Attempt& attempt);
+// It does less arithmetic than the graph says.
+bool algebraic(const EvalReport& report);
+
+}  // namespace kforge
