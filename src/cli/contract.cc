@@ -16,6 +16,13 @@ struct ContractArguments {
   bool kernel_file = false, json = false;
 };
 
+// How a model hands its program over is of no use to who writes a file.
+std::string without_section(const std::string& text, const std::string& title) {
+  const std::size_t begin = text.find("\n# " + title);
+  const std::size_t end = begin == std::string::npos ? begin : text.find("\n# ", begin + 1);
+  return end == std::string::npos ? text : text.substr(0, begin) + text.substr(end);
+}
+
 Result<std::string> contract_of(const ContractArguments& arguments, const Platform& platform) {
   std::string spec = arguments.task;
   KF_TRY_VOID(import_in_place(spec, {}, std::nullopt, arguments.json));
@@ -28,7 +35,7 @@ Result<std::string> contract_of(const ContractArguments& arguments, const Platfo
   setting.machine = &machine;
   setting.threads = machine.threads();
   KF_TRY(Prompt prompt, make_prompt(Plan{}, setting));
-  return prompt.system;
+  return without_section(prompt.system, "Form of your reply");
 }
 
 int run(const ContractArguments& arguments) {

@@ -12,10 +12,13 @@ Tool evaluate_kernel(const OwnProgram& program) {
           .title = "Judge a kernel",
           .description =
               "Builds a kernel in a sandbox, checks its results against the task on many inputs and shapes, "
-              "and times "
-              "it in turns with the best libraries installed (10 to 60 s; with check_only a few seconds). "
-              "The answer "
-              "says passed, or which gate failed and why: mend that and call again. Stores the result.",
+              "and times it "
+              "in turns with the libraries installed. With check_only seconds; with timing one to three "
+              "minutes, less "
+              "with fewer baselines. The answer says passed, or which gate failed and why: mend that and "
+              "call again. "
+              "Stores the result. `// kforge: tune` lines are searched by start_forge only; here defaults "
+              "are taken.",
           .input_schema = object_of(
               {{"task", task_argument()},
                {"source", source_of("the kernel's source text; or give path")},
@@ -24,7 +27,8 @@ Tool evaluate_kernel(const OwnProgram& program) {
                {"shapes", shapes_argument()},
                {"baselines", words_of("libraries to time against: onednn, onnxruntime, torch, ..., or none; "
                                       "all that are installed unless given")},
-               {"precision", text_of("how near the values must be: fp32 unless given")},
+               {"precision",
+                one_of({"fp32", "high", "bf16", "fp16"}, "how near the values must be; fp32 unless given")},
                {"check_only", flag_of("no timing")}},
               {"task"}),
           .read_only = false,

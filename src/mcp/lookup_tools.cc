@@ -110,7 +110,7 @@ Tool compare(const OwnProgram& program) {
   return {.name = "compare",
           .title = "Two results side by side",
           .description =
-              "Two results or runs: verdicts, times measured in turns in one run (about 10 s), and the "
+              "Two results or runs: verdicts, times measured in turns in one run (about a minute), and the "
               "difference of their sources.",
           .input_schema = object_of({{"a", text_of("id of a result, run or suite")},
                                      {"b", text_of("id of the other one")},

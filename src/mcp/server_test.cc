@@ -216,5 +216,24 @@ TEST(McpTools, ReportsAreCutToWhatHelps) {
   EXPECT_EQ(cut["best"], (Json{{"id", "1"}}));
 }
 
+TEST(McpTools, AResultIsSaidInASentence) {
+  Json report = {
+      {"schema", "kforge.eval/1"},
+      {"outcome", "passed"},
+      {"seconds", {{"total", 3}}},
+      {"time_ns", {{"median", 12'400'000.0}}},
+      {"load", {{"busy", true}}},
+      {"speedup",
+       {{"value", 1.0858155}, {"lo", 0.79}, {"hi", 1.54}, {"against", "x"}, {"shown", "no_difference"}}}};
+  EXPECT_THAT(summary_of(report),
+              HasSubstr("passed; 12.4 ms; 1.09x [0.79, 1.54] against x: no difference was shown"));
+  EXPECT_THAT(summary_of(report), HasSubstr("busy"));
+  EXPECT_EQ(short_report(report)["speedup"]["value"], 1.086);
+  EXPECT_FALSE(short_report(report).contains("seconds"));
+  report = {{"schema", "kforge.eval/1"}, {"outcome", "wrong_value"}, {"gate", "integer"}, {"reason", "r"}};
+  EXPECT_EQ(summary_of(report), "wrong_value (gate integer): r");
+  EXPECT_EQ(summary_of({{"schema", "kforge.tasks/1"}}), "");
+}
+
 }  // namespace
 }  // namespace kforge::mcp

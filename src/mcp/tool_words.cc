@@ -12,6 +12,10 @@ ToolResult shown(const OwnProgram::Answer& answer) {
     return tool_failure(string_at(answer.document, "error") + (remedy.empty() ? "" : "\nRemedy: " + remedy));
   }
   ToolResult result{.structured = short_report(answer.document)};
+  if (const std::string summary = summary_of(answer.document); !summary.empty()) {
+    result.structured["summary"] = summary;
+    result.text = summary + "\n\n" + result.structured.dump(1, ' ', false, Json::error_handler_t::replace);
+  }
   if (auto id = answer.document.find("id"); id != answer.document.end() && id->is_string())
     result.links.push_back(
         {"kforge://result/" + id->get<std::string>(), "the whole report", "application/json"});

@@ -23,6 +23,9 @@ Tool start_suite(const OwnProgram& program, Jobs& jobs);
 Tool job_status(const OwnProgram& program, Jobs& jobs);
 Tool stop_job(Jobs& jobs);
 
+// What a report says in a sentence; empty where it has none.
+std::string summary_of(const Json& report);
+
 // A report small enough for a context window: these fields, long texts cut.
 Json short_report(const Json& report);
 

@@ -55,6 +55,7 @@ async def check_reading(session):
     assert structured(await session.call_tool("list_platforms", {}))["platforms"]
     contract = text(await session.call_tool("kernel_contract", {"task": "core/relu", "shapes": "small"}))
     assert "task.h" in contract and "evaluate_kernel" in contract
+    assert "CHANGE:" not in contract, "how models reply is of no use here"
     for wrong in ({"task": "core/rleu"}, {"task": "../../etc/passwd"}, {"task": "--help"}, {}):
         answer = await session.call_tool("show_task", wrong)
         assert failed(answer), (wrong, answer)
@@ -77,7 +78,7 @@ async def check_writing(session):
         "evaluate_kernel", {**arguments, "source": KERNEL % "0"}, progress_callback=on_progress
     )
     report = structured(right)
-    assert report["outcome"] == "passed", report
+    assert report["outcome"] == "passed" and text(right).startswith("passed; "), report
     assert seen == sorted(seen), seen
     source = await session.call_tool("show_result", {"id": report["id"], "source": True})
     assert "y[i]" in text(source)
