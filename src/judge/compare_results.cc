@@ -29,7 +29,12 @@ Result<ComparedProgram> find_program(Store& store, RunRecords& records, const st
 Result<std::string> source_difference(const ComparedProgram& a, const ComparedProgram& b) {
   KF_TRY(TempDir work, TempDir::create());
   KF_TRY_VOID(restore(a.program, work.path() / "a"));
-  KF_TRY_VOID(restore(b.program, work.path() / "b"));
+  // Main files are compared with each other whatever they are called: v2.cc and v3.cc are two versions of
+  // one.
+  StoredCandidate other = b.program;
+  const std::string main_name = other.files.empty() ? "" : other.files[0].name;
+  if (!other.files.empty() && !a.program.files.empty()) other.files[0].name = a.program.files[0].name;
+  KF_TRY_VOID(restore(other, work.path() / "b"));
   KF_TRY(Finished done,
          run_command({.argv = {"diff", "-ruN", "a", "b"}, .cwd = work.path(), .output_limit = 8 << 20}));
   if (done.signal != 0 || done.exit_code > 1) return fail("the program diff failed: {}", done.err);
@@ -37,8 +42,10 @@ Result<std::string> source_difference(const ComparedProgram& a, const ComparedPr
   std::string text;
   for (std::string_view line : lines_of(done.out)) {
     if (line.starts_with("diff -ruN")) continue;
-    bool head = line.starts_with("--- ") || line.starts_with("+++ ");
-    text += std::string(head ? line.substr(0, line.find('\t')) : line) + "\n";
+    const bool head = line.starts_with("--- ") || line.starts_with("+++ ");
+    const std::string_view shown = head ? line.substr(0, line.find('\t')) : line;
+    const bool renamed = head && !other.files.empty() && shown == "+++ b/" + other.files[0].name;
+    text += (renamed ? "+++ b/" + main_name : std::string(shown)) + "\n";
   }
   return text;
 }

@@ -252,6 +252,8 @@ TEST(Newcomer, CompareTimesBothInTurnsAndShowsTheDifference) {
   ASSERT_TRUE(report["ratio"].is_object()) << report["not_timed"];
   EXPECT_GT(report["ratio"]["value"], 2) << "twenty thousand times the work";
   EXPECT_THAT(report["diff"].get<std::string>(), HasSubstr("r < 20000"));
+  EXPECT_THAT(report["diff"].get<std::string>(), HasSubstr("--- a/k1.cc\n+++ b/k20000.cc\n"));
+  EXPECT_THAT(report["diff"].get<std::string>(), HasSubstr("\n #include")) << "what both have is context";
   EXPECT_EQ(report["same_program"], false);
   Finished text = kforge_run({"compare", ids[0], ids[0], "--no-time"}, own);
   EXPECT_THAT(text.out, HasSubstr("the sources are the same"));
