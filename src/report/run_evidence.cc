@@ -31,7 +31,7 @@ Result<RunEvidence> evidence_of(RunRecords& records, const RunReport& report) {
     evidence.profile = std::move(*profile);
     evidence.profiled = (*attempt)->number;
   }
-  KF_TRY(evidence.exchanges, records.exchanges(run.id));
+  KF_TRY(evidence.exchanges, records.exchanges(run.id, kMostExchanges));
   return evidence;
 }
 

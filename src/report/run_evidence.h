@@ -14,6 +14,9 @@
 
 namespace kforge {
 
+// Calls of models that a page shows with their texts.
+inline constexpr std::size_t kMostExchanges = 200;
+
 struct RunEvidence {
   std::optional<Peaks> peaks;   // nothing: programs are not timed there
   std::optional<int> profiled;  // the attempt whose program `profile` is of: the best, or what it came from

@@ -19,7 +19,6 @@ namespace kforge {
 namespace {
 
 constexpr std::size_t kMostAttempts = 200;    // in tables and trees
-constexpr std::size_t kMostExchanges = 200;   // questions to models
 constexpr std::size_t kSaidBytes = 20'000;    // of one prompt or reply
 constexpr std::size_t kSaidRoom = 400'000;    // of all of them
 constexpr std::size_t kReasonBytes = 6'000;   // why one attempt failed

@@ -2,6 +2,7 @@
 // small memories of the built-in search: which schedule won, which tunables were tried.
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "store/runs.h"
 
@@ -144,7 +145,7 @@ Result<std::vector<StoredCall>> RunRecords::calls(std::string_view run) {
   }
 }
 
-Result<std::vector<StoredExchange>> RunRecords::exchanges(std::string_view run) {
+Result<std::vector<StoredExchange>> RunRecords::exchanges(std::string_view run, std::size_t texts) {
   Lock lock(mutex_);
   KF_TRY(auto query, database_.prepare(std::string(kCallColumns) +
                                        "WHERE run = ? ORDER BY attempt, asked_at, role, ordinal, take"));
@@ -155,9 +156,11 @@ Result<std::vector<StoredExchange>> RunRecords::exchanges(std::string_view run) 
     if (!more) return exchanges;
     StoredExchange exchange{read_call(query), ""};
     const std::string lost = "[the store has lost this text]";
-    exchange.prompt = store_.load_artefact(query.text(17)).value_or(lost);
-    std::string& reply = exchange.call.reply;
-    if (!reply.empty()) reply = store_.load_artefact(reply).value_or(lost);
+    std::string reply = std::exchange(exchange.call.reply, "");
+    if (exchanges.size() < texts) {
+      exchange.prompt = store_.load_artefact(query.text(17)).value_or(lost);
+      if (!reply.empty()) exchange.call.reply = store_.load_artefact(reply).value_or(lost);
+    }
     exchanges.push_back(std::move(exchange));
   }
 }

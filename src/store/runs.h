@@ -151,8 +151,9 @@ class RunRecords {
   Result<std::optional<StoredCall>> received(std::string_view run, const CallKey& key,
                                              std::string_view model = {});
   Result<std::vector<StoredCall>> calls(std::string_view run);
-  // With prompts and replies, in the order of attempts. A text that is lost says so in its place.
-  Result<std::vector<StoredExchange>> exchanges(std::string_view run);
+  // In the order of attempts, the first `texts` of them with prompts and replies: a long run has more than
+  // one wants in memory. A text that is lost says so in its place.
+  Result<std::vector<StoredExchange>> exchanges(std::string_view run, std::size_t texts);
   // The newest question that has no answer yet: whom it was put to.
   Result<std::optional<std::string>> waiting_for(std::string_view run);
 

@@ -73,14 +73,15 @@ TEST_F(RunRecordsTest, ExchangesHaveWhatWasAskedAndAnswered) {
   call.reply = "the answer";
   ASSERT_TRUE(records_->end_call("r", call));
   ASSERT_TRUE(records_->begin_call("r", {"analyst", 2, 0}, "m", "not answered"));
-  auto exchanges = *records_->exchanges("r");
+  auto exchanges = *records_->exchanges("r", 9);
   ASSERT_EQ(exchanges.size(), 2u);
   EXPECT_EQ(exchanges[0].prompt, "the question");
   EXPECT_EQ(exchanges[0].call.reply, "the answer");
   EXPECT_EQ(exchanges[1].prompt, "not answered");
   EXPECT_EQ(exchanges[1].call.reply, "");
   fs::remove_all(folder_.path() / "artefacts");
-  EXPECT_EQ(records_->exchanges("r")->at(0).prompt, "[the store has lost this text]");
+  EXPECT_EQ(records_->exchanges("r", 1)->at(1).prompt, "") << "only the first was wanted";
+  EXPECT_EQ(records_->exchanges("r", 1)->at(0).prompt, "[the store has lost this text]");
 }
 
 TEST_F(RunRecordsTest, EndOfARunIsWrittenOverItsBeginning) {
