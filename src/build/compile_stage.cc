@@ -21,8 +21,8 @@ Result<void> stage_file(const fs::path& folder, const SourceFile& file) {
 // What the compiler's own words leave unsaid.
 std::string explanation(const SandboxExit& exit) {
   auto said = [&](std::string_view words) { return exit.err.find(words) != std::string::npos; };
-  if (said("virtual memory exhausted") || said("out of memory") || said("Cannot allocate memory") ||
-      said("bad_alloc"))
+  if (exit.memory_exceeded || said("virtual memory exhausted") || said("out of memory") ||
+      said("Cannot allocate memory") || said("bad_alloc"))
     return fmt::format("error: the compiler used up the {} GiB of memory it may have\n",
                        kCompilerMemory >> 30);
   if (exit.folder_exceeded || said("File size limit exceeded") || said("File too large"))

@@ -54,6 +54,11 @@ class ElfReader {
     for (std::uint64_t offset : needed_) symbols.needed.push_back(string_at(offset));
     read_relocations(symbols);
     read_symbols(symbols);
+    for (const Elf64_Phdr& segment : segments_)
+      symbols.memory_bytes =
+          std::max(symbols.memory_bytes, segment.p_memsz > ~segment.p_vaddr
+                                             ? ~std::uint64_t{0}
+                                             : std::uint64_t{segment.p_vaddr + segment.p_memsz});
     symbols.initialisers = entry(DT_INIT_ARRAYSZ).value_or(0) / sizeof(Elf64_Addr) + (entry(DT_INIT) ? 1 : 0);
     return symbols;
   }

@@ -28,6 +28,7 @@ struct DefinedSymbol {
 struct DynamicSymbols {
   std::vector<std::string> imports, exports, needed;  // needed: DT_NEEDED libraries
   std::vector<DefinedSymbol> definitions;             // of exports, with their kind
+  std::uint64_t memory_bytes = 0;                     // that loading it takes: code, data and static memory
   // Allowed, since they run inside the sandbox, but worth a record:
   std::size_t initialisers = 0;  // functions the loader calls before anything else
   std::size_t resolvers = 0;     // functions that choose another one while loading (ifunc)

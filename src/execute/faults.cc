@@ -80,6 +80,10 @@ Failure describe_exit(const SandboxExit& exit, std::string_view stage) {
   if (exit.signal == SIGSYS)
     return Rejected{Gate::kSandbox,
                     fmt::format("the program made a system call during {} that the sandbox forbids", stage)};
+  if (exit.memory_exceeded)
+    return Crash{
+        fmt::format("killed during {}: its processes took more memory together than they may have", stage),
+        tail};
   if (exit.signal == SIGKILL)
     return Crash{
         fmt::format("SIGKILL during {}: it used more memory than allowed, or was killed from outside", stage),

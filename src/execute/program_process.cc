@@ -10,12 +10,14 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <thread>
 
 #include "base/files.h"
+#include "base/readable.h"
 #include "execute/call_deadline.h"
 #include "execute/faults.h"
+#include "execute/held_memory.h"
+#include "execute/process_status.h"
 #include "execute/thread_times.h"
 #include "execute/waiting_runners.h"
 
@@ -28,6 +30,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLastMoments{2'000};  // for a program that has reported a fault or closed its channel
 constexpr milliseconds kExitLimit{5'000};    // for release() and exit handlers
 constexpr milliseconds kStopCheck{100};      // a request to stop is obeyed within that
+constexpr milliseconds kMemoryCheck{100};    // what programs hold together is looked at so often
 
 struct Received {
   double waited_ns = 0;  // between its arrival and this process having a processor to read it
@@ -52,14 +55,6 @@ double waited_between(pid_t thread, const std::map<pid_t, ThreadTimes>& before,
   const auto start = before.find(thread), end = after.find(thread);
   if (start == before.end() || end == after.end()) return 0;
   return std::max(end->second.waited_ns - start->second.waited_ns, 0.0);
-}
-
-// A "VmHWM:   1234 kB" line of /proc/PID/status, in bytes.
-std::size_t status_bytes(pid_t pid, std::string_view field) {
-  std::ifstream status(fmt::format("/proc/{}/status", pid));
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with(field)) return std::strtoull(line.c_str() + field.size() + 1, nullptr, 10) * 1024;
-  return 0;
 }
 
 std::string_view stage_name(std::uint32_t type) {
@@ -168,9 +163,12 @@ struct ProgramProcess::State {
   std::optional<TempDir> scratch;
   std::unique_ptr<SandboxedProcess> process;
   Usage usage;
+  std::uint64_t together_bytes = 0;  // ProgramSpec::together_bytes
+  std::optional<HeldMemory> held;
+  Clock::time_point memory_seen = Clock::now();
 
   // One packet, or nothing when the program ended or the deadline passed.
-  enum class Wait { kMessage, kEnded, kLate, kStopped };
+  enum class Wait { kMessage, kEnded, kLate, kStopped, kTooMuchMemory };
   Wait receive(Received& received, Clock::time_point deadline);
   Step<Received> exchange(KforgeMessage message, const void* payload, std::span<const int> fds,
                           milliseconds limit, CallTime* time);
@@ -181,6 +179,8 @@ struct ProgramProcess::State {
   bool has_unsolicited() const;
   Failure forged();
   void note_memory();
+  bool takes_too_much();
+  Failure too_much_memory(std::uint32_t stage);
 };
 
 ProgramProcess::State::Wait ProgramProcess::State::receive(Received& received, Clock::time_point deadline) {
@@ -188,9 +188,11 @@ ProgramProcess::State::Wait ProgramProcess::State::receive(Received& received, C
     if (stop.stop_requested()) return Wait::kStopped;
     auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
     if (stop.stop_possible()) left = std::min(left, kStopCheck);
+    if (held) left = std::min(left, kMemoryCheck);
     pollfd ready{socket.get(), POLLIN, 0};
     int n = ::poll(&ready, 1, static_cast<int>(std::max<long>(left.count(), 0)));
     if (n < 0 && errno == EINTR) continue;
+    if (n == 0 && takes_too_much()) return Wait::kTooMuchMemory;
     if (n == 0 && Clock::now() < deadline) continue;
     if (n == 0) return Wait::kLate;
     char packet[4096];
@@ -248,6 +250,8 @@ Step<Received> ProgramProcess::State::await(std::uint32_t stage, milliseconds li
     case Wait::kStopped:
       process->kill();
       return fail("interrupted");
+    case Wait::kTooMuchMemory:
+      return candidate_failed(too_much_memory(stage));
     case Wait::kMessage:
       break;
   }
@@ -292,6 +296,24 @@ void ProgramProcess::State::note_memory() {
   usage.peak_bytes = std::max(usage.peak_bytes, peak > shared ? peak - shared : 0);
 }
 
+// Looked at from time to time: while it computes for long, and else between its calls.
+bool ProgramProcess::State::takes_too_much() {
+  if (!held || Clock::now() - memory_seen < kMemoryCheck) return false;
+  memory_seen = Clock::now();
+  return held->bytes() > together_bytes / 8 && HeldMemory::bytes_together() > together_bytes;
+}
+
+Failure ProgramProcess::State::too_much_memory(std::uint32_t stage) {
+  const double own = static_cast<double>(held->bytes()),
+               all = static_cast<double>(HeldMemory::bytes_together());
+  process->kill();
+  return Crash{fmt::format("stopped during {}: it held {}, and the programs of this evaluation {} together; "
+                           "they may have {}",
+                           stage_name(stage), readable_bytes(own), readable_bytes(all),
+                           readable_bytes(static_cast<double>(together_bytes))),
+               ""};
+}
+
 bool ProgramProcess::State::has_unsolicited() const {
   char peeked;
   return ::recv(socket.get(), &peeked, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
@@ -331,6 +353,7 @@ Step<Received> ProgramProcess::State::exchange(KforgeMessage message, const void
   }
   // One command, one answer: a second packet was forged, and the first may have been.
   if (has_unsolicited()) return candidate_failed(forged());
+  if (takes_too_much()) return candidate_failed(too_much_memory(message.type));
   if (!time) return answer;
   if (threads_started(threads_before, threads_after)) end = *last_signal;
   const TeamTimes team = team_times(threads_before, threads_after);
@@ -376,6 +399,8 @@ Step<bool> ProgramProcess::State::launch(const ProgramSpec& spec, milliseconds l
   sandbox.limits = spec.limits;
   KF_TRY(process, start_sandboxed(sandbox, spec.tier));
   child_end.reset();
+  together_bytes = spec.together_bytes;
+  if (together_bytes > 0) held.emplace(process->pid());
 
   KF_STEP(Received ready, await(KFORGE_READY, load_limit));
   if (ready.header.type != KFORGE_READY || ready.header.value != KFORGE_PROTOCOL_VERSION)

@@ -36,6 +36,7 @@ struct ProgramSpec {
   std::vector<std::string> guarded;  // argv of the same program with a guarded heap; empty: there is none
   std::vector<int> cpus;
   SandboxLimits limits;
+  std::uint64_t together_bytes = 0;         // that all programs alive may hold together; 0: nobody looks
   std::stop_token stop;                     // ends whatever it computes; the step is then an Error
   std::shared_ptr<WaitingRunners> waiting;  // processes of it that have started already; may be null
 };

@@ -4,10 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "execute/tensor_memory.h"
+#include "judge/program.h"
 #include "judge/small_workspace.h"
 
 namespace kforge {
 namespace {
+
+using testing::HasSubstr;
 
 class JudgeTest : public SmallWorkspace {
  protected:
@@ -50,6 +54,40 @@ TEST_F(JudgeTest, CheckingOnlyLeavesOutTheClock) {
   ASSERT_TRUE(judgement.passed()) << reason_text(*judgement.failure());
   EXPECT_EQ(gates_of(judgement), gates_until(GateStage::kGenerality));
   EXPECT_FALSE(judgement.cases[0].times);
+}
+
+TEST_F(JudgeTest, StaticMemoryThatDoesNotFitIsNamed) {
+  Judgement judgement = judged(relu("float scratch[1ull << 38];\n"), {.check_only = true});
+  ASSERT_FALSE(judgement.passed());
+  EXPECT_THAT(reason_text(*judgement.failure()),
+              HasSubstr("its static memory does not fit: loading it takes"));
+}
+
+// Each process of the program keeps within its own limit, but not both together.
+TEST_F(JudgeTest, WhatProgramsHoldTogetherIsLimited) {
+  Candidate holds = relu(
+      "#include <cstdlib>\n#include <cstring>\n#include <chrono>\n#include <thread>\n"
+      "const void* held = [] { void* all = std::malloc(100 << 20); return std::memset(all, 1, 100 << "
+      "20); }();\n"
+      "static const int slow = [] { std::this_thread::sleep_for(std::chrono::milliseconds(250)); return 1; "
+      "}();\n");
+  const BoundTask& task = workspace_->setup().bound(0);
+  auto built = build_program(*workspace_, holds, task);
+  ASSERT_TRUE(built && *built) << (built ? reason_text(built->error()) : built.error().text());
+  auto staged = stage_program(*workspace_, "holds", **built, task);
+  ASSERT_TRUE(staged) << staged.error().text();
+  auto memory = InputMemory::create(task, 1);
+  ASSERT_TRUE(memory);
+  staged->spec.together_bytes = 150 << 20;
+  auto first = ProgramProcess::start(staged->spec, task, *memory, std::chrono::seconds(60));
+  ASSERT_TRUE(first && *first) << (first ? reason_text(first->error()) : first.error().text());
+  auto second = ProgramProcess::start(staged->spec, task, *memory, std::chrono::seconds(60));
+  ASSERT_TRUE(second);
+  ASSERT_FALSE(*second) << "together they hold 200 MB";
+  EXPECT_THAT(reason_text(second->error()), HasSubstr("and the programs of this evaluation"));
+  first->value().reset();
+  auto alone = ProgramProcess::start(staged->spec, task, *memory, std::chrono::seconds(60));
+  EXPECT_TRUE(alone && *alone) << "the other has ended";
 }
 
 TEST_F(JudgeTest, TheFirstFailureEndsIt) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/memory.h"
+#include "base/readable.h"
 #include "build/source_place.h"
 #include "build/symbols.h"
 #include "execute/waiting_runners.h"
@@ -27,8 +28,22 @@ ProgramSpec limited(const Workspace& workspace, ProgramSpec spec, const BoundTas
   // Two processes of a program may hold memory at once: the second that is checked, or the best so far beside
   // a challenger.
   spec.limits.memory_bytes = std::min((std::size_t{4} << 30) + 16 * tensors, physical_memory() / 8 * 3);
+  spec.together_bytes = physical_memory() / 4 * 3;
   spec.limits.processes = 4 * static_cast<std::uint64_t>(setup.threads) + 64;
   return spec;
+}
+
+// The loader has no more to say than that it cannot map a segment.
+std::optional<NoProgram> too_large_to_load(const Workspace& workspace, const BoundTask& task,
+                                           const Build& build) {
+  const std::uint64_t limit = limited(workspace, {}, task).limits.memory_bytes;
+  if (build.symbols.memory_bytes <= limit) return std::nullopt;
+  return NoProgram{
+      fmt::format("its static memory does not fit: loading it takes {}, and a program may have {} here; make "
+                  "large arrays "
+                  "smaller, or allocate what is needed",
+                  readable_bytes(static_cast<double>(build.symbols.memory_bytes)),
+                  readable_bytes(static_cast<double>(limit)))};
 }
 
 }  // namespace
@@ -44,6 +59,8 @@ Step<Build> build_program(const Workspace& workspace, const Candidate& candidate
   workspace.progress().stage("compiling");
   Stopwatch own;
   auto built = build_candidate(candidate, setup.platform, task, setup.machine, build_options(setup));
+  if (built && *built)
+    if (auto too_large = too_large_to_load(workspace, task, **built)) return candidate_failed(*too_large);
   if (!watch) return built;
   watch->add("build", own.total());
   if (built && built->has_value() && !(*built)->from_cache) watch->add("compiler", (*built)->seconds);

@@ -31,7 +31,8 @@ struct LaunchPlan {
   uint8_t drop_privileges;  // as root: become an unallocated uid
   uint8_t limit_processes;
   uint8_t use_cgroup;
-  uint8_t own_proc;  // Landlock: the program may read its own /proc/self
+  uint8_t watch_memory;  // the sum over its processes, where no control group limits it
+  uint8_t own_proc;      // Landlock: the program may read its own /proc/self
   uint8_t set_affinity;
   uint64_t cpus[kMaxCpus / 64];
   uint64_t memory_bytes, cpu_seconds, file_bytes, folder_bytes, processes, open_files;
@@ -61,8 +62,9 @@ struct LaunchReport {
   int32_t status;  // of wait4(2)
   uint32_t wall_exceeded;
   uint32_t folder_exceeded;
-  uint32_t left_processes;  // some were alive when the program ended
-  uint32_t cgroups;         // 1: pids, 2: memory are limited by a cgroup
+  uint32_t memory_exceeded;  // by the sum of all its processes
+  uint32_t left_processes;   // some were alive when the program ended
+  uint32_t cgroups;          // 1: pids, 2: memory are limited by a cgroup
   rusage usage;
   char text[512];
 };

@@ -83,6 +83,18 @@ int take_memory(const char* megabytes) {
   return say(0);
 }
 
+// Three processes, each with so much, that live on.
+int take_memory_together(const char* megabytes) {
+  for (int i = 0; i < 3; ++i)
+    if (::fork() == 0) {
+      take_memory(megabytes);
+      ::sleep(60);
+      ::_exit(0);
+    }
+  ::sleep(60);
+  return 0;
+}
+
 int flood(const char* megabytes) {
   char line[4096];
   std::memset(line, 'x', sizeof line);
@@ -144,6 +156,7 @@ int attempt(const char* what, const char* value) {
   if (is("fork")) return fork_many();
   if (is("daemon")) return leave_daemon();
   if (is("memory")) return take_memory(value);
+  if (is("memory-together")) return take_memory_together(value);
   if (is("flood")) return flood(value);
   if (is("count")) return count_with_threads();
   if (is("fill")) return fill_folder(value);

@@ -160,6 +160,7 @@ Result<SandboxExit> LaunchedProcess::wait() {
     exit.usage = exit_.usage;
     exit.wall_exceeded = exit_.wall_exceeded;
     exit.folder_exceeded = exit_.folder_exceeded;
+    exit.memory_exceeded = exit_.memory_exceeded;
     exit.left_processes = exit_.left_processes;
   } else {  // somebody killed the launcher, or it could not act in time: all inside is dead by now
     exit.signal = SIGKILL;

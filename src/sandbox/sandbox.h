@@ -39,11 +39,12 @@ std::string_view name_of(SandboxProfile profile);
 struct SandboxLimits {
   std::chrono::milliseconds wall{60'000};  // then the whole group is killed
   std::uint64_t cpu_seconds = 120;
-  std::uint64_t memory_bytes = 8ull << 30;  // address space the program may take
+  std::uint64_t memory_bytes = 8ull << 30;  // address space of each process, and what all hold together
   std::uint64_t file_bytes = 256ull << 20;  // largest file it may write
   std::uint64_t folder_bytes = 2ull << 30;  // all files in `writable` together, looked at five times a second
   std::uint64_t processes = 64;             // processes and threads (not limited in tier kNone)
   std::size_t output_bytes = 256 << 10;     // kept of stdout and of stderr; the rest is dropped
+  bool control_groups = true;               // where they can be made; else sums are looked at from outside
 };
 
 // Paths inside equal paths outside. As root the program runs under an unallocated uid of its own, so files it
@@ -68,6 +69,7 @@ struct SandboxExit {
   int signal = 0;     // as the program got it, whatever wrapper stood between
   bool wall_exceeded = false;
   bool folder_exceeded = false;  // it was killed for writing more than limits.folder_bytes
+  bool memory_exceeded = false;  // or because its processes held more than limits.memory_bytes together
   bool output_truncated = false;
   bool left_processes = false;  // others were alive when the program ended; they were killed
   std::string out, err;

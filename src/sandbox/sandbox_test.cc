@@ -211,6 +211,18 @@ TEST_P(Sandbox, LimitsMemory) {
   EXPECT_EQ(said({"memory", "400"}), "error ENOMEM\n");
 }
 
+// Each of three processes stays below the limit. Where the kernel can limit their sum it does; this is the
+// other way.
+TEST_P(Sandbox, LimitsTheMemoryOfAllItsProcesses) {
+  if (GetParam().profile == SandboxProfile::kNative) return;  // a candidate is one process
+  spec_.limits.control_groups = false;
+  spec_.limits.memory_bytes = 256 << 20;
+  SandboxExit exit = run({"memory-together", "100"});
+  EXPECT_EQ(exit.signal, SIGKILL);
+  EXPECT_TRUE(exit.memory_exceeded);
+  EXPECT_FALSE(exit.wall_exceeded);
+}
+
 TEST_P(Sandbox, LimitsFileSize) {
   spec_.limits.file_bytes = 1 << 20;
   SandboxExit exit = run({"file", writable() / "large"});

@@ -124,7 +124,9 @@ Result<LaunchPlan> plan_head(const SandboxSpec& spec, SandboxTier tier) {
   head.limit_processes = confined;
   // A candidate is one process that cannot make others: its own limits say all that a group could, and
   // joining a group waits up to 20 ms for the kernel.
-  head.use_cgroup = confined && spec.profile != SandboxProfile::kNative;
+  const bool several = spec.profile != SandboxProfile::kNative;
+  head.use_cgroup = confined && several && spec.limits.control_groups;
+  head.watch_memory = several;
   head.own_proc = spec.profile != SandboxProfile::kNative;
   head.memory_bytes = spec.limits.memory_bytes;
   head.cpu_seconds = spec.limits.cpu_seconds;

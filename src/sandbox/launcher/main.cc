@@ -76,7 +76,7 @@ pid_t start_program(const Plan& plan, uid_t uid, const Cgroups& groups) {
 int init(const Plan& plan) {
   ::prctl(PR_SET_DUMPABLE, 0);  // nobody in here may look into the launcher's memory
   pid_t program = start_program(plan, 0, {});
-  watch_program(plan, program);
+  watch_program(plan, program, plan.head->watch_memory);  // few processes are to be seen in here
   return 0;
 }
 
@@ -108,7 +108,7 @@ int supervise(const Plan& plan) {
     watch_wrapper(plan, wrapper);
   } else {
     pid_t program = start_program(plan, uid, groups);
-    watch_program(plan, program);
+    watch_program(plan, program, plan.head->watch_memory && !groups.memory[0]);
   }
   kill_leftovers(plan.head->drop_privileges ? uid : 0);
   remove_cgroups(groups);

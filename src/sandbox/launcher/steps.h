@@ -55,11 +55,14 @@ void remove_cgroups(const Cgroups& groups);
 
 // folder.cc: whether the program's folder holds more than it may.
 bool folder_too_large(const Plan& plan);
+// Whether what it started holds more, all together, than one process may.
+bool memory_too_large(const Plan& plan);
 
 // watch.cc
 // Waits for `child` (the program), kills it at the wall limit or when KForge is gone, and reports how it
 // ended.
-void watch_program(const Plan& plan, pid_t child);
+void watch_program(const Plan& plan, pid_t child, bool memory);
+pid_t parent_of(const char* pid);
 // Waits for `wrapper`, kills it when KForge is gone or the limit has passed by far.
 void watch_wrapper(const Plan& plan, pid_t wrapper);
 // Kills every process that descends from this one, and (as root) every process of the program's uid.

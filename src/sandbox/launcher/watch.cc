@@ -16,7 +16,7 @@
 namespace kforge::launcher {
 namespace {
 
-constexpr int64_t kFolderEveryMs = 200;
+constexpr int64_t kLookEveryMs = 200;
 constexpr int64_t kGraceMs = 2000;  // for the inner limit to act before the outer one does
 
 int64_t now_ms() {
@@ -25,22 +25,27 @@ int64_t now_ms() {
   return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
 }
 
-enum class Woken { kEnded, kKForgeGone, kLimit, kFolder };
+enum class Woken { kEnded, kKForgeGone, kLimit, kFolder, kMemory };
+
+struct Watched {
+  bool folder = false, memory = false;
+};
 
 // Sleeps until the process ends, KForge closes its end of the socket (however it ended), the time is up, or
-// (where `folder` is to be watched) too much was written. Without a folder it wakes for nothing else: a timed
-// program must not be disturbed.
-Woken sleep_until(const Plan& plan, int process, int64_t deadline_ms, bool folder) {
+// (where that is to be watched) too much was written or is held. Else it wakes for nothing: a timed program
+// must not be disturbed.
+Woken sleep_until(const Plan& plan, int process, int64_t deadline_ms, Watched what) {
   for (;;) {
     pollfd watched[2] = {{process, POLLIN, 0}, {plan.control(), POLLIN | POLLRDHUP, 0}};
     int64_t left = deadline_ms - now_ms();
     if (left <= 0) return Woken::kLimit;
-    int64_t longest = folder ? kFolderEveryMs : 1'000'000;
+    int64_t longest = what.folder || what.memory ? kLookEveryMs : 1'000'000;
     int ready = ::poll(watched, 2, static_cast<int>(left < longest ? left : longest));
     if (ready < 0 && errno != EINTR) return Woken::kKForgeGone;
     if (ready > 0 && watched[0].revents) return Woken::kEnded;
     if (ready > 0 && watched[1].revents) return Woken::kKForgeGone;
-    if (ready == 0 && folder && folder_too_large(plan)) return Woken::kFolder;
+    if (ready == 0 && what.folder && folder_too_large(plan)) return Woken::kFolder;
+    if (ready == 0 && what.memory && memory_too_large(plan)) return Woken::kMemory;
   }
 }
 
@@ -59,8 +64,9 @@ bool has_children() {
   }
 }
 
-// Parent of a process, from /proc/<pid>/stat: "pid (name) state ppid ...", where the name may contain
-// anything.
+}  // namespace
+
+// From /proc/<pid>/stat: "pid (name) state ppid ...", where the name may contain anything.
 pid_t parent_of(const char* pid) {
   char path[64] = "/proc/", text[512];
   ::strncat(path, pid, 20);
@@ -74,6 +80,8 @@ pid_t parent_of(const char* pid) {
   const char* after_name = ::strrchr(text, ')');
   return after_name && ::strlen(after_name) > 4 ? ::atoi(after_name + 4) : 0;
 }
+
+namespace {
 
 // Orphans are given to this process (it is their subreaper), so killing children until none is left kills the
 // whole tree, whatever sessions and groups it made for itself.
@@ -101,13 +109,14 @@ void kill_all_of(uid_t uid) {
 
 }  // namespace
 
-void watch_program(const Plan& plan, pid_t program) {
+void watch_program(const Plan& plan, pid_t program, bool memory) {
   int process = open_pidfd(plan, program);
-  Woken woken = sleep_until(plan, process, now_ms() + plan.head->wall_ms, plan.writable[0] != 0);
+  Woken woken = sleep_until(plan, process, now_ms() + plan.head->wall_ms, {plan.writable[0] != 0, memory});
   if (woken != Woken::kEnded) ::kill(program, SIGKILL);
   LaunchReport report{.event = LaunchEvent::kExited,
                       .wall_exceeded = woken == Woken::kLimit,
-                      .folder_exceeded = woken == Woken::kFolder};
+                      .folder_exceeded = woken == Woken::kFolder,
+                      .memory_exceeded = woken == Woken::kMemory};
   while (::wait4(program, &report.status, 0, &report.usage) < 0 && errno == EINTR) {
   }
   report.left_processes = has_children();
@@ -116,7 +125,7 @@ void watch_program(const Plan& plan, pid_t program) {
 
 void watch_wrapper(const Plan& plan, pid_t wrapper) {
   int process = open_pidfd(plan, wrapper);
-  Woken woken = sleep_until(plan, process, now_ms() + plan.head->wall_ms + kGraceMs, false);
+  Woken woken = sleep_until(plan, process, now_ms() + plan.head->wall_ms + kGraceMs, {});
   if (woken != Woken::kEnded) ::kill(wrapper, SIGKILL);  // --die-with-parent takes the namespace along
   while (::waitpid(wrapper, nullptr, 0) < 0 && errno == EINTR) {
   }
