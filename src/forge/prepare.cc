@@ -56,7 +56,7 @@ Result<void> measure(ForgeState& s) {
   if (s.workspace->setup().timed()) {
     KF_TRY(auto measured, measure_baselines(*s.workspace, 0));
     for (const MeasuredBaseline& baseline : measured)
-      s.measured.baselines.push_back({baseline.name, baseline.ns});
+      s.measured.baselines.push_back({baseline.name, baseline.ns.value, baseline.ns});
     KF_TRY_VOID(time_operators(s));
   }
   s.measured.notes = idle_options(s.options, s.agents, *s.strategy);

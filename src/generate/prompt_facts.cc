@@ -140,10 +140,15 @@ bool roofline_is_believable(const AgentSetting& context) {
 
 std::string target_text(const AgentSetting& context) {
   std::string text;
-  for (std::size_t i = 0; i < context.baselines.size(); ++i)
-    text +=
-        fmt::format("- baseline {}: {}{}\n", context.baselines[i].name, time_text(context.baselines[i].ns),
-                    i == 0 ? " (the fastest: speedups are against this)" : "");
+  for (std::size_t i = 0; i < context.baselines.size(); ++i) {
+    const NamedTime& baseline = context.baselines[i];
+    const std::string interval =
+        baseline.interval
+            ? fmt::format(" [{}, {}]", time_text(baseline.interval->lo), time_text(baseline.interval->hi))
+            : "";
+    text += fmt::format("- baseline {}: {}{}{}\n", baseline.name, time_text(baseline.ns), interval,
+                        i == 0 ? " (the fastest: speedups are against this)" : "");
+  }
   if (roofline_is_believable(context))
     text += fmt::format(
         "- roofline: {} (bound by {}): about the least time the work can take with the peaks measured "

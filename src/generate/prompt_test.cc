@@ -261,6 +261,12 @@ TEST_F(PromptTest, ARooflineSlowerThanALibraryIsNotShown) {
   EXPECT_THAT(make().system, Not(HasSubstr("- roofline")));
 }
 
+TEST_F(PromptTest, TheTimeToBeatCarriesItsInterval) {
+  context_.baselines = {{"onednn", 2.5e6, Interval{2.5e6, 2.4e6, 2.75e6}}, {"torch", 3e6}};
+  EXPECT_THAT(make().system, HasSubstr("- baseline onednn: 2500 us [2400 us, 2750 us] (the fastest: speedups "
+                                       "are against this)\n- baseline torch: 3000 us\n"));
+}
+
 TEST_F(PromptTest, NotesOfOtherMachinesAreLeftOut) {
   platform_.notes = "## Vectors\nall\n## AMX (machines with amx)\ntiles\n## Threads\nfew\n";
   EXPECT_THAT(make().system, AllOf(HasSubstr("all\n## Threads\nfew"), Not(HasSubstr("tiles"))));

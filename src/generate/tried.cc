@@ -67,6 +67,17 @@ std::string cell(std::string_view text, std::size_t limit) {
   return line;
 }
 
+// Of advice that was followed; a promise has no interval.
+std::string promised(const Attempt& attempt) {
+  if (!attempt.followed_advice())
+    return attempt.advice && attempt.generation && attempt.generation->followed_advice ? "advice not followed"
+                                                                                       : "";
+  std::string text = fmt::format("{:.3g}x", attempt.advice->expected_gain);
+  if (attempt.advice->above_roofline())
+    text += fmt::format(" (the roofline left {:.3g}x)", *attempt.advice->roofline_limit);
+  return text;
+}
+
 bool looked_faster(const Attempt& attempt) {
   if (!attempt.judgement || attempt.accepted() || !over_best_then(attempt)) return false;
   Outcome outcome = attempt.judgement->outcome;
@@ -118,12 +129,10 @@ std::string history_table(const Plan& plan, std::size_t most_rows) {
     const Attempt& attempt = *plan.history[i];
     bool always = attempt.accepted() || std::ranges::find(near, &attempt) != near.end();
     if (i < skipped && !always) continue;
-    text +=
-        fmt::format("| {} | {} | {} | {} | {} |\n", attempt.number,
-                    attempt.proposal.parent < 0 ? "-" : std::to_string(attempt.proposal.parent),
-                    cell(attempt.change(), 120),
-                    attempt.followed_advice() ? fmt::format("{:.3g}x", attempt.advice->expected_gain) : "",
-                    cell(result_text(attempt, plan.best), 400));
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", attempt.number,
+                        attempt.proposal.parent < 0 ? "-" : std::to_string(attempt.proposal.parent),
+                        cell(attempt.change(), 120), promised(attempt),
+                        cell(result_text(attempt, plan.best), 400));
   }
   bool timed = std::ranges::any_of(plan.history,
                                    [](const Attempt* a) { return a->judgement && a->judgement->time_ns; });

@@ -116,6 +116,9 @@ TEST_F(TriedTest, APromiseIsShownOnlyWhereItWasFollowed) {
   std::string table = history_table(plan_, 10);
   EXPECT_THAT(table, HasSubstr("| 1.5x | correct, 1.2x"));
   EXPECT_THAT(table, Not(HasSubstr("7.5x")));
+  EXPECT_THAT(table, HasSubstr("| advice not followed | correct, 1.3x"));
+  followed.advice->roofline_limit = 1.2;
+  EXPECT_THAT(history_table(plan_, 10), HasSubstr("| 1.5x (the roofline left 1.2x) | correct, 1.2x"));
 }
 
 TEST_F(TriedTest, WhatBeatsItsParentButNotTheBestIsCalledThat) {

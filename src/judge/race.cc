@@ -228,8 +228,8 @@ Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, st
   workspace.progress().stage("timing baselines");
   KF_TRY([[maybe_unused]] int rounds, time_interleaved(task, memory, timed, timing, hooks));
   for (std::size_t i = 0; i < timed.size(); ++i)
-    if (!timed[i].failure) measured.push_back({names[i], median(times_of(timed[i]))});
-  std::ranges::sort(measured, {}, &MeasuredBaseline::ns);
+    if (!timed[i].failure) measured.push_back({names[i], median_interval(times_of(timed[i]))});
+  std::ranges::sort(measured, {}, [](const MeasuredBaseline& baseline) { return baseline.ns.value; });
   if (!measured.empty()) workspace.set_fastest(index, measured.front().name);
   return measured;
 }

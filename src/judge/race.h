@@ -69,7 +69,7 @@ Result<Interval> race_once(Workspace& workspace, const Candidate& challenger, co
 // The baselines against each other: what the agents are told to beat. Fastest first.
 struct MeasuredBaseline {
   std::string name;
-  double ns = 0;
+  Interval ns;
 };
 Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, std::size_t index);
 

@@ -27,18 +27,18 @@ std::string outcome_text(const Attempt& a) {
   return a.judgement->gate ? fmt::format("{} ({})", text, name_of(*a.judgement->gate)) : text;
 }
 
-std::string not_followed_words(const Attempt& a) {
-  return a.generation && a.generation->followed_advice ? "not followed" : "not known whether it was followed";
+std::string kept_words(const Attempt& a) {
+  if (!a.followed_advice())
+    return a.generation && a.generation->followed_advice ? "not followed: the change is unrelated to it"
+                                                         : "not known whether it was followed";
+  std::string words = fmt::format("promised {:.2f}x", a.advice->expected_gain);
+  if (a.advice->above_roofline())
+    words += fmt::format(" (more than the {:.2f}x that the roofline left)", *a.advice->roofline_limit);
+  return words + (a.gain() ? ", measured " + interval_text(*a.gain()) : ", not measured");
 }
 
 std::string advice_text(const Attempt& a) {
-  if (!a.advice) return "";
-  if (!a.followed_advice()) return fmt::format("{}: {}", a.advice->tag, not_followed_words(a));
-  return fmt::format("{}: {:.2f}x{}, {}", a.advice->tag, a.advice->expected_gain,
-                     a.advice->above_roofline()
-                         ? fmt::format(" (the roofline left {:.2f}x)", *a.advice->roofline_limit)
-                         : "",
-                     a.gain() ? readable_ratio(a.gain()->value) + "x" : "nothing");
+  return a.advice ? fmt::format("{}: {}", a.advice->tag, kept_words(a)) : "";
 }
 
 std::vector<std::string> failure_lines(const Attempt& attempt) {

@@ -12,9 +12,10 @@ namespace kforge {
 std::string cost_text(const CostReport& cost);
 // What a reader wants to know of an attempt: "best so far", "no gain", "wrong value (accuracy)".
 std::string outcome_text(const Attempt& attempt);
-// Of advice that is not credited with what was measured.
-std::string not_followed_words(const Attempt& attempt);
-// "unroll: 1.50x, 1.25x": what was promised, what was measured; "" without advice.
+// "promised 1.30x, measured 1.12x [1.08, 1.17]"; a promise has no interval. Where the advice was not followed
+// the gain is none of its own. REQUIRES: there is advice.
+std::string kept_words(const Attempt& attempt);
+// The same behind its tag, "unroll: promised ..."; "" without advice.
 std::string advice_text(const Attempt& attempt);
 // What was asked of it and how it failed, every line of it.
 std::vector<std::string> failure_lines(const Attempt& attempt);

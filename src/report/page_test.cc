@@ -102,7 +102,7 @@ TEST(Page, OfARunTellsTheWholeStoryInOrder) {
                            "id=\"search\"",
                            "the budget of seconds was used up",
                            "2.30x [2.20, 2.40]",
-                           "fuse: 1.50x, 2.30x",
+                           "fuse: promised 1.50x, measured 2.30x [2.20, 2.40]",
                            "id=\"kernel\"",
                            "<span class=\"keyword\">int</span> third;",
                            "What it changed in attempt 1",

@@ -118,7 +118,7 @@ void add_search(PageData& data, const RunReport& r, PageRoom& room) {
                              .text("figure", figure_of(*a))
                              .text("over_rival", gain ? interval_text(*gain) : "")
                              .text("advised", a->advice ? short_line(a->advice->change, 120) : "")
-                             .text("kept", short_line(advice_text(*a), 100)));
+                             .text("kept", short_line(advice_text(*a), 140)));
     const std::vector<std::string> lines = failure_lines(*a);
     if (!lines.empty())
       data.row("failures",

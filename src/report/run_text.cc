@@ -90,9 +90,8 @@ void explain_attempt(RunScreen& screen, const Attempt& attempt, const Paint& pai
     for (const std::string& part : wrap(line, static_cast<std::size_t>(style.width) - 8))
       screen.text += "        " + part + "\n";
   if (attempt.advice)
-    faint(fmt::format("{}: {} ({}){}", printable(attempt.advice->by), first_line(attempt.advice->change),
-                      first_line(attempt.advice->bottleneck),
-                      attempt.followed_advice() ? "" : ", " + not_followed_words(attempt)));
+    faint(fmt::format("{}: {} ({}); {}", printable(attempt.advice->by), first_line(attempt.advice->change),
+                      first_line(attempt.advice->bottleneck), kept_words(attempt)));
   if (attempt.generation && !attempt.generation->rationale.empty() && attempt.accepted())
     faint(printable(attempt.generation->rationale));
   if (attempt.judgement) screen.text += paint.faint(printable(attempt.judgement->tuning));

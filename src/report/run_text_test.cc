@@ -171,14 +171,24 @@ TEST_F(RunText, PromisedAndMeasuredStandSideBySideOnlyWhereAdviceWasFollowed) {
   for (int number : {2, 3}) {
     Attempt attempt{.number = number};
     set_source(attempt, "int y;");
-    set_advice(attempt, {.expected_gain = 1.5, .tag = "unroll"}, number == 2);
+    set_advice(attempt, {.change = "Unroll by four.", .expected_gain = 1.5, .tag = "unroll", .by = "rules"},
+               number == 2);
+    if (number == 2) attempt.advice->roofline_limit = 1.2;
     judged(attempt, Outcome::kPassed);
     set_gain(attempt, 1.25, 1.1, 1.4);
     report_.attempts.push_back(attempt);
   }
   std::string text = to_markdown(report_);
-  EXPECT_THAT(text, HasSubstr("unroll: 1.50x, 1.25x"));
-  EXPECT_THAT(text, HasSubstr("unroll: not followed"));
+  const std::string kept =
+      "promised 1.50x (more than the 1.20x that the roofline left), measured 1.25x [1.10, 1.40]";
+  // In a table "[" is escaped.
+  EXPECT_THAT(text,
+              HasSubstr("| unroll: promised 1.50x (more than the 1.20x that the roofline left), measured "
+                        "1.25x \\[1.10, 1.40] |"));
+  EXPECT_THAT(text, HasSubstr("| unroll: not followed: the change is unrelated to it |"));
+  const std::string screen = to_terminal(report_, {.explain = true, .width = 300});
+  EXPECT_THAT(screen, HasSubstr("rules: Unroll by four. (); " + kept));
+  EXPECT_THAT(screen, HasSubstr("rules: Unroll by four. (); not followed: the change is unrelated to it"));
   auto json = nlohmann::json::parse(to_json(report_));
   EXPECT_EQ(json["attempts"][1]["followed_advice"], true);
   EXPECT_EQ(json["attempts"][2]["followed_advice"], false);

@@ -146,11 +146,16 @@ TEST_F(AttemptRecordsTest, ProfilesKeepEveryByteAndTheSettingComesBack) {
   EXPECT_EQ(back.absent[0], "perf: none");
 
   EXPECT_FALSE(*records_->setting("r"));
-  ASSERT_TRUE(records_->save_setting(
-      "r", {{{"onednn", 1500}, {"torch", 2500.5}}, {{"MatMul (mm)", 1000}}, {"a note"}}));
+  ASSERT_TRUE(records_->save_setting("r", {{{"onednn", 1500, Interval{1500, 1400, 1650}}, {"torch", 2500.5}},
+                                           {{"MatMul (mm)", 1000}},
+                                           {"a note"}}));
   MeasuredSetting setting = **records_->setting("r");
   ASSERT_EQ(setting.baselines.size(), 2u);
   EXPECT_EQ(setting.baselines[1].ns, 2500.5);
+  ASSERT_TRUE(setting.baselines[0].interval);
+  EXPECT_EQ(setting.baselines[0].interval->lo, 1400);
+  EXPECT_EQ(setting.baselines[0].interval->hi, 1650);
+  EXPECT_FALSE(setting.baselines[1].interval);
   EXPECT_EQ(setting.operators.at(0).name, "MatMul (mm)");
   EXPECT_EQ(setting.notes, std::vector<std::string>{"a note"});
 }

@@ -1,5 +1,7 @@
 #include "store/profile_document.h"
 
+#include <algorithm>
+
 #include "store/json_fields.h"
 
 namespace kforge {
@@ -26,16 +28,23 @@ using Json = JsonReader::Json;
 
 Json times_json(const std::vector<NamedTime>& times) {
   Json json = Json::array();
-  for (const NamedTime& time : times) json.push_back(Json::array({time.name, time.ns}));
+  for (const NamedTime& time : times) {
+    Json& row = json.emplace_back(Json::array({time.name, time.ns}));
+    if (time.interval) row.insert(row.end(), {time.interval->lo, time.interval->hi});
+  }
   return json;
 }
 
 std::vector<NamedTime> times_from(const JsonReader& r, const char* key) {
   std::vector<NamedTime> times;
   if (!r.has(key)) return times;
-  for (const Json& pair : r.object().at(key))
-    if (pair.is_array() && pair.size() == 2 && pair[0].is_string() && pair[1].is_number())
-      times.push_back({pair[0].get<std::string>(), pair[1].get<double>()});
+  for (const Json& row : r.object().at(key)) {
+    const bool known = row.is_array() && row.size() >= 2 && row[0].is_string() &&
+                       std::all_of(row.begin() + 1, row.end(), [](const Json& n) { return n.is_number(); });
+    if (!known) continue;
+    NamedTime& time = times.emplace_back(row[0].get<std::string>(), row[1].get<double>());
+    if (row.size() == 4) time.interval = Interval{time.ns, row[2].get<double>(), row[3].get<double>()};
+  }
   return times;
 }
 
