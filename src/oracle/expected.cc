@@ -280,4 +280,24 @@ Result<Expected> expected_outputs_once(const BoundTask& task, const InputChoice&
   return compute(task, params, inputs, threads, stop);
 }
 
+Result<std::vector<std::vector<float>>> true_outputs_once(const BoundTask& task, const InputChoice& params,
+                                                          const InputChoice& inputs, int threads,
+                                                          const std::stop_token& stop) {
+  Interruptible scope(stop);
+  try {
+    const Inputs values = make_inputs(task, params, inputs);
+    KF_TRY(auto truth, run_oracle(task.graph, values.views, Precision::kFp64, threads));
+    std::vector<std::vector<float>> outputs;
+    for (OracleTensor& result : truth) {
+      auto* doubles = std::get_if<std::vector<double>>(&result.values);
+      KF_CHECK(doubles, "an output of {} is not a float", task.graph.name);
+      outputs.push_back(rounded(*doubles, threads));
+      result.values = {};
+    }
+    return outputs;
+  } catch (const Interrupted&) {
+    return fail("interrupted");
+  }
+}
+
 }  // namespace kforge

@@ -67,4 +67,10 @@ Result<Expected> expected_outputs_once(const BoundTask& task, const InputChoice&
                                        const InputChoice& inputs, int threads,
                                        const std::stop_token& stop = {});
 
+// The truth alone, output by output in the order of graph.outputs: for values that no precision is judged by.
+// REQUIRES: all outputs are floats.
+Result<std::vector<std::vector<float>>> true_outputs_once(const BoundTask& task, const InputChoice& params,
+                                                          const InputChoice& inputs, int threads,
+                                                          const std::stop_token& stop = {});
+
 }  // namespace kforge

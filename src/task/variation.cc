@@ -70,11 +70,12 @@ std::size_t drawn_length(RandomBits& random, std::size_t most) {
 // The special value number `which` in one reading.
 float special_value(VariedPart reading, std::uint64_t which) {
   constexpr float kHuge = 1e30f;
-  const bool plain = reading == VariedPart::kSpecial;
-  const float sign = which % 2 == 0 ? 1.0f : -1.0f;
+  const bool plain = reading == VariedPart::kSpecial, other = reading == VariedPart::kSpecialOther;
+  const float sign = (which % 2 == 0) != other ? 1.0f : -1.0f;
   switch (which / 2 % 4) {
     case 0:
       if (plain) return std::numeric_limits<float>::quiet_NaN();
+      if (other) return sign * kHuge;
       return reading == VariedPart::kSpecialLow ? -kHuge : reading == VariedPart::kSpecialHigh ? kHuge : 0;
     case 1:
       return sign * (plain ? std::numeric_limits<float>::infinity() : kHuge);
@@ -92,6 +93,24 @@ void put_special_values(VariedPart reading, RandomBits& random, std::span<std::b
     if (drawn % kOneIn != 0) continue;
     float value = special_value(reading, drawn / kOneIn);
     std::memcpy(data.data() + at, &value, sizeof value);
+  }
+}
+
+// One in three rows has one, up to sixteen: the others show what must stay as it is.
+void put_few_special_values(VariedPart reading, RandomBits& random, const BoundArgument& argument,
+                            std::span<std::byte> data) {
+  constexpr std::uint64_t kMost = 16, kKinds[] = {0, 4, 0, 7};  // NaN, a denormal, NaN, -0
+  const std::uint64_t row = argument.shape.empty() ? 1 : static_cast<std::uint64_t>(argument.shape.back());
+  const std::uint64_t rows = data.size() / sizeof(float) / std::max<std::uint64_t>(row, 1);
+  const std::uint64_t count = std::clamp<std::uint64_t>(rows / 3, 1, kMost);
+  for (std::uint64_t i = 0; i < count && rows > 0; ++i) {
+    const std::uint64_t from = i * rows / count, to = (i + 1) * rows / count;
+    const std::uint64_t first = (from + random.next() % (to - from)) * row, at = first + random.next() % row;
+    const bool nan = kKinds[i % std::size(kKinds)] == 0;
+    if (reading == VariedPart::kSpecialRow && nan)
+      std::memset(data.data() + first * sizeof(float), 0, row * sizeof(float));
+    const float value = special_value(reading, kKinds[i % std::size(kKinds)]);
+    std::memcpy(data.data() + at * sizeof value, &value, sizeof value);
   }
 }
 
@@ -178,6 +197,8 @@ std::string_view words_of(VariedPart part) {
       return "in some of their pages";
     case VariedPart::kAll:
       return "everywhere";
+    case VariedPart::kSpecialRow:
+    case VariedPart::kSpecialOther:
     case VariedPart::kSpecial:
     case VariedPart::kSpecialLow:
     case VariedPart::kSpecialHigh:
@@ -194,7 +215,10 @@ void vary_argument(const BoundTask& task, std::size_t argument, const Variation&
   if (variation.part < VariedPart::kAll && !is_chosen(task, argument, variation)) return;
   RandomBits random(variation.seed, argument + 1);
   if (variation.part >= VariedPart::kSpecial) {
-    if (varied.role == Role::kInput && varied.dtype == DType::kFloat32)
+    if (static_cast<int>(argument) != variation.only || varied.dtype != DType::kFloat32) return;
+    if (variation.sparse)
+      put_few_special_values(variation.part, random, varied, data);
+    else
       put_special_values(variation.part, random, data);
     return;
   }

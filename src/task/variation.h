@@ -24,13 +24,15 @@ enum class VariedPart : std::uint8_t {
   kAllButStride,  // every second, fourth, ... stays
   kAllButPages,   // half of its 4 KiB blocks stay, drawn
   kAll,
-  // One element in 31 of float32 inputs becomes NaN, an infinity, a denormal or -0; and the same elements as
+  // One element in 31 of a float32 input becomes NaN, an infinity, a denormal or -0; and the same elements as
   // a program may read them: NaN as a huge number of either sign or as zero, infinities as huge numbers,
   // denormals as zero.
   kSpecial,
   kSpecialLow,
   kSpecialHigh,
   kSpecialZero,
+  kSpecialRow,    // a NaN that becomes the maximum of its row makes all of it equal
+  kSpecialOther,  // as no program may: infinities and NaN as huge numbers of the other sign
 };
 inline constexpr VariedPart kNearParts[] = {VariedPart::kOne,          VariedPart::kFirst,
                                             VariedPart::kLast,         VariedPart::kFew,
@@ -44,6 +46,8 @@ struct Variation {
   // The new values are far from the task's own where its distributions allow that: even one of them changes
   // a sum of millions beyond any tolerance. For calls whose own result nobody judges.
   bool far = false;
+  int only = -1;        // special values: the argument that gets them
+  bool sparse = false;  // special values: no infinities, and few, each in a row of its own
 
   bool operator==(const Variation&) const = default;
 };

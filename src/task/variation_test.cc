@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "task/inputs.h"
 
@@ -39,6 +40,41 @@ std::vector<std::size_t> changed(const BoundTask& task, Variation variation, std
   for (std::size_t i = 0; i < before.size(); ++i)
     if (before[i] != after[i]) different.push_back(i);
   return different;
+}
+
+std::int64_t count_nan(const std::vector<double>& all) {
+  return std::ranges::count_if(all, [](double value) { return std::isnan(value); });
+}
+
+// Only in the argument that is named; each reading changes the same elements and no others.
+TEST(Variation, SpecialValuesInOneArgument) {
+  BoundTask task = task_of(2);
+  for (bool sparse : {false, true}) {
+    Variation special{.part = VariedPart::kSpecial, .seed = 3, .only = 1, .sparse = sparse};
+    EXPECT_TRUE(changed(task, special, 0).empty());
+    const auto plain = values(task, 1, {}), read = values(task, 1, special);
+    const auto infinite = std::ranges::count_if(read, [](double value) { return std::isinf(value); });
+    EXPECT_GT(count_nan(read), 0);
+    EXPECT_EQ(infinite > 0, !sparse);
+    for (VariedPart part : {VariedPart::kSpecialLow, VariedPart::kSpecialHigh, VariedPart::kSpecialZero,
+                            VariedPart::kSpecialOther}) {
+      special.part = part;
+      const auto other = values(task, 1, special);
+      EXPECT_EQ(count_nan(other), 0);
+      for (std::size_t i = 0; i < plain.size(); ++i)
+        EXPECT_EQ(read[i] == plain[i], other[i] == plain[i]) << i;
+    }
+  }
+}
+
+// Few, and at most one in a row: most rows must come out as they would without.
+TEST(Variation, SparseSpecialValuesLeaveMostRowsAlone) {
+  BoundTask task = task_of(1);
+  const Variation sparse{.part = VariedPart::kSpecial, .seed = 5, .only = 0, .sparse = true};
+  auto all = changed(task, sparse);
+  EXPECT_EQ(all.size(), 16u);
+  for (std::size_t i = 1; i < all.size(); ++i) EXPECT_NE(all[i - 1] / 100, all[i] / 100);
+  EXPECT_EQ(count_nan(values(task, 0, sparse)), 8);
 }
 
 TEST(Variation, SingleElements) {

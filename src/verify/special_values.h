@@ -1,9 +1,14 @@
 // NaN, infinities, denormals and -0 among the inputs. What a program should make of them is less certain than
 // what it should make of numbers: a comparison with NaN may be written either way, an exponential may be cut
-// off before it overflows, denormals may be flushed. So every reading of them that a careful program may have
-// is computed by the oracle, and an element is wrong where it agrees with none. Judged where each output
-// element follows from one input element; sums, products and windows spread such values in ways that depend
-// on the algorithm.
+// off before it overflows, denormals may be flushed, and algorithms differ in how far one value gets. So the
+// graph says what is asked:
+//   element by element    each result is compared with every reading of the values that a careful program may
+//                         have, and is wrong where it agrees with none; all special values
+//   sums and quotients    no infinities. A NaN comes out of everything it goes into, whatever the order, and
+//                         every other result is as if there were none
+//   products of matrices  as sums, but fast algorithms (Strassen) may spread NaN to other results
+// An operator that compares (Relu, Softmax) may swallow a NaN: right behind it every reading counts; where
+// more is computed from its result, only what no special value reaches is judged. Other graphs are not.
 #pragma once
 
 #include "execute/program_process.h"
@@ -11,11 +16,17 @@
 
 namespace kforge {
 
-// Whether the task is of that sort.
+// Whether the task is of these sorts.
 bool judges_special_values(const BoundTask& task);
 
-// One call in slot 0; what failed, if the program itself did not. REQUIRES: judges_special_values().
-Result<std::optional<Failure>> judge_special_values(const JudgeContext& context, const InputMemory& memory,
-                                                    ProgramProcess& process, Verdict& verdict);
+struct SpecialFinding {
+  bool judged = false;  // not where the oracle would take too long
+  std::optional<Failure> failure;
+};
+
+// A call in slot 0 for each input that can hold them; what failed, if the program itself did not. REQUIRES:
+// judges_special_values().
+Result<SpecialFinding> judge_special_values(const JudgeContext& context, const InputMemory& memory,
+                                            ProgramProcess& process, Verdict& verdict);
 
 }  // namespace kforge
