@@ -248,7 +248,7 @@ Result<RunReport> Forge::begin() {
   const JudgeSetup& setup = s_.workspace->setup();
   KF_TRY(s_.options.out,
          run_folder(s_.options.out, setup.task, record.id));  // also from another folder later
-  KF_TRY_VOID(check_run_folder(s_.options.out, record.id, setup.platform));
+  KF_TRY_VOID(check_run_folder(s_.options.out, setup.platform));
   std::optional<Candidate> given;
   if (!s_.options.from.empty()) {
     KF_TRY(given, read_given(s_.options.from, *s_.records, s_.workspace->setup().platform));

@@ -39,13 +39,15 @@ Result<void> check_file(const fs::path& folder, const std::string& name, const s
                         const Manifest& manifest) {
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(folder / name, ignored))) return {};
-  if (manifest.run == run && !fs::is_symlink(folder / name, ignored)) {
+  if (!run.empty() && manifest.run == run && !fs::is_symlink(folder / name, ignored)) {
     auto known = manifest.hashes.find(name);
     auto content = read_file(folder / name);
     if (known != manifest.hashes.end() && content && sha256_hex(*content) == known->second) return {};
   }
   return fail_with_remedy(
-      fmt::format("name another folder: --out DIR, or later `kforge show {} --out DIR`", run),
+      // A run that has not begun is not there to be shown.
+      "name another folder: --out DIR" +
+          (run.empty() ? "" : fmt::format(", or later `kforge show {} --out DIR`", run)),
       fmt::format("{} exists, and this run did not write it", (folder / name).string()));
 }
 
@@ -98,14 +100,14 @@ Result<fs::path> run_folder(const fs::path& out, const Task& task, const std::st
 
 std::string kernel_file(const Candidate& program) { return program.files.front().name; }
 
-Result<void> check_run_folder(const fs::path& folder, const std::string& run, const Platform& platform) {
+Result<void> check_run_folder(const fs::path& folder, const Platform& platform) {
   KF_TRY_VOID(check_writable(folder));
   Manifest manifest = read_manifest(folder);
   for (const std::string& name :
        {"kernel" + platform.files.front(), std::string("task.h"), std::string("report.md"),
         std::string("report.html"), std::string("report.json"), std::string("check/check.cc"),
         std::string("check/check.py"), std::string("check/CMakeLists.txt")})
-    KF_TRY_VOID(check_file(folder, name, run, manifest));
+    KF_TRY_VOID(check_file(folder, name, "", manifest));
   return {};
 }
 

@@ -22,8 +22,7 @@ std::string kernel_file(const Candidate& program);
 
 // Whether a run may write its files there, before it begins. An Error: something is in the way that it did
 // not write, or the place cannot be written.
-Result<void> check_run_folder(const std::filesystem::path& folder, const std::string& run,
-                              const Platform& platform);
+Result<void> check_run_folder(const std::filesystem::path& folder, const Platform& platform);
 
 struct RunFolderContent {
   const Candidate& program;

@@ -10,6 +10,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 // A Python with numpy, or nothing.
 std::string python_with_numpy() {
@@ -145,6 +146,7 @@ TEST_F(RunFolder, NothingIsOverwrittenThatTheRunDidNotWrite) {
   Finished done = kforge_run({"forge", "core/relu", "--shapes", "small", "--out", "out"}, {.cwd = here_});
   EXPECT_EQ(done.exit_code, 2) << "before anything is searched";
   EXPECT_THAT(done.err, HasSubstr("kernel.cc exists, and this run did not write it"));
+  EXPECT_THAT(done.err, Not(HasSubstr("kforge show"))) << "the run never began";
   EXPECT_EQ(*read_file(here_ / "out/kernel.cc"), "mine\n");
 
   fs::remove(here_ / "out/kernel.cc");
