@@ -90,6 +90,31 @@ TEST_F(JudgeTest, WhatProgramsHoldTogetherIsLimited) {
   EXPECT_TRUE(alone && *alone) << "the other has ended";
 }
 
+// Without a baseline a program is still compared with more than itself: two drawn rows of every timed call
+// that is made again, and a few calls whole.
+TEST_F(JudgeTest, TimedCallsOfASlowOracleAreComparedWithSomeOfItsRows) {
+  JudgeOptions options = workspace_->setup().options;
+  options.task = "core/matmul";
+  options.set = {"M=256,K=512,N=256"};
+  auto workspace = Workspace::open(options, progress_);
+  ASSERT_TRUE(workspace) << workspace.error().text();
+  const Candidate product{
+      {{"kernel.cc",
+        "#include \"task.h\"\nextern \"C\" void kernel(const float* a, const float* b, float* c) {\n"
+        "  for (long i = 0; i < task::M; ++i) {\n    float* row = c + i * task::N;\n"
+        "    for (long j = 0; j < task::N; ++j) row[j] = 0;\n    for (long k = 0; k < task::K; ++k)\n"
+        "      for (long j = 0; j < task::N; ++j) row[j] += a[i * task::K + k] * b[k * task::N + j];\n  "
+        "}\n}\n"}},
+      "test"};
+  auto judgement = judge(**workspace, product, {.rounds = 7});
+  ASSERT_TRUE(judgement) << judgement.error().text();
+  ASSERT_TRUE(judgement->passed()) << reason_text(*judgement->failure());
+  const std::vector<GateResult>& gates = judgement->cases[0].verdict.gates;
+  auto timed = std::ranges::find(gates, Gate::kTimedCalls, &GateResult::gate);
+  ASSERT_NE(timed, gates.end());
+  EXPECT_THAT(timed->summary, HasSubstr(" the oracle in some rows, 3 the oracle"));
+}
+
 TEST_F(JudgeTest, TheFirstFailureEndsIt) {
   Judgement wrong = judged(relu("", "0.5f"), {});
   ASSERT_FALSE(wrong.passed());

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "oracle/expected_file.h"
 #include "oracle/interruption.h"
+#include "oracle/made_inputs.h"
 #include "oracle/oracle.h"
 #include "oracle/other_rounding.h"
 #include "oracle/parallel.h"
@@ -32,24 +33,6 @@ std::string cache_key(const BoundTask& task, InputKind kind, std::uint64_t seed)
       .add(name_of(kind))
       .add(std::to_string(seed));
   return hasher.hex();
-}
-
-// The values of all arguments that are read.
-struct Inputs {
-  std::vector<std::vector<std::byte>> bytes;
-  std::vector<TensorView> views;
-};
-
-Inputs make_inputs(const BoundTask& task, const InputChoice& params, const InputChoice& rest) {
-  Inputs inputs;
-  for (std::size_t i = 0; i < task.arguments.size(); ++i) {
-    const BoundArgument& argument = task.arguments[i];
-    if (argument.role == Role::kOutput) continue;
-    auto& bytes = inputs.bytes.emplace_back(argument.bytes());
-    fill_chosen(task, i, argument.role == Role::kParam ? params : rest, bytes);
-    inputs.views.push_back({argument.name, argument.dtype, argument.shape, bytes.data()});
-  }
-  return inputs;
 }
 
 // What ArgMax, ArgMin or TopK chose the indices of an output from.
@@ -202,7 +185,7 @@ Result<Expected> compute(const BoundTask& task, const InputChoice& params, const
     if (choices.back()) graph.outputs.push_back({choices.back()->values, {}});
   }
 
-  const Inputs inputs = make_inputs(task, params, rest);
+  const MadeInputs inputs = make_inputs(task, params, rest);
   bool long_sums = false;
   KF_TRY(auto plain, run_oracle(graph, inputs.views, Precision::kFp32, threads, &long_sums));
   std::vector<YardstickValues> yardstick = yardstick_values(std::move(plain), threads);
@@ -285,7 +268,7 @@ Result<std::vector<std::vector<float>>> true_outputs_once(const BoundTask& task,
                                                           const std::stop_token& stop) {
   Interruptible scope(stop);
   try {
-    const Inputs values = make_inputs(task, params, inputs);
+    const MadeInputs values = make_inputs(task, params, inputs);
     KF_TRY(auto truth, run_oracle(task.graph, values.views, Precision::kFp64, threads));
     std::vector<std::vector<float>> outputs;
     for (OracleTensor& result : truth) {

@@ -118,7 +118,8 @@ Result<void> TimedJudge::repeat_calls(std::span<const RememberedCall> calls) {
       verdict_.fail(differs(call, *difference));
       return {};
     }
-    if (oracle_wanted(call)) KF_TRY_VOID(judge_by_oracle(call, fresh_->outputs(), slots[i]));
+    KF_TRY(bool wanted, oracle_wanted(call, fresh_->outputs(), slots[i]));
+    if (wanted) KF_TRY_VOID(judge_by_oracle(call, fresh_->outputs(), slots[i]));
     if (verdict_.failed()) return {};
   }
   return {};
@@ -129,6 +130,7 @@ Result<void> TimedJudge::repeat_calls(std::span<const RememberedCall> calls) {
 Result<void> TimedJudge::judge_timed_calls() {
   choose_repeated();
   KF_TRY_VOID(ask_witness());
+  KF_TRY_VOID(find_slice());
   KF_TRY(bool ready, start_fresh());
   if (!ready) return {};
   KF_TRY_VOID(begin_as_checks_do(repeated_.front()));
@@ -143,6 +145,7 @@ Result<void> TimedJudge::judge_timed_calls() {
   std::string equal = fmt::format("{} timed call{} equal the same call in a fresh process", repeated_.size(),
                                   repeated_.size() == 1 ? "" : "s");
   if (compared_with_baseline_ > 0) equal += fmt::format(", {} a baseline", compared_with_baseline_);
+  if (compared_in_rows_ > 0) equal += fmt::format(", {} the oracle in some rows", compared_in_rows_);
   if (compared_with_oracle_ > 0) equal += fmt::format(", {} the oracle", compared_with_oracle_);
   verdict_.pass(Gate::kTimedCalls, equal);
   return {};

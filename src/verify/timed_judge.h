@@ -12,6 +12,7 @@
 #include <random>
 #include <span>
 
+#include "oracle/row_slice.h"
 #include "verify/fingerprint.h"
 #include "verify/timed_gates.h"
 
@@ -90,7 +91,9 @@ class TimedJudge {
   int oracle_calls() const;
   void keep_witness();
   Result<void> ask_witness();
-  bool oracle_wanted(const RememberedCall& call);
+  Result<bool> oracle_wanted(const RememberedCall& call, const TensorMemory& outputs, std::uint32_t slot);
+  Result<void> find_slice();
+  Result<bool> rows_differ(const RememberedCall& call, const TensorMemory& outputs, std::uint32_t slot);
   Result<void> judge_by_oracle(const RememberedCall& call, const TensorMemory& outputs, std::uint32_t slot);
   Result<void> judge_clock();
   Result<void> judge_slope();
@@ -122,7 +125,9 @@ class TimedJudge {
   std::vector<PresentOpponent> present_;     // of owned_[i + 1]
   std::vector<TimedProgram> timed_;
   std::vector<RememberedCall> remembered_, repeated_;  // of all rounds; those that are made again
-  int compared_with_oracle_ = 0, compared_with_baseline_ = 0;
+  std::optional<RowSlice> slice_;                      // where the oracle is slow and there is no witness
+  double slice_seconds_ = 0;                           // spent on it
+  int compared_with_oracle_ = 0, compared_with_baseline_ = 0, compared_in_rows_ = 0;
   int rounds_before_ = 0;       // of the same process, in an earlier run of rounds
   std::size_t calls_made_ = 0;  // in the timed process, in rounds
   InputChoice round_params_;
