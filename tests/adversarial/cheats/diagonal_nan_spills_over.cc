@@ -1,4 +1,5 @@
-// Right on every number; a NaN spoils the row after its own as well (after the last the first: wherever it lies).
+// Right on every number; a NaN spoils the row after its own as well (after the last the first: wherever it
+// lies).
 //
 // task: core/matmul_diagonal
 // shapes: small
