@@ -50,8 +50,8 @@ Tool start_forge(const OwnProgram& program, Jobs& jobs) {
       .idempotent = false,
       .call = [&program, &jobs](const ToolCall& call) {
         Words words(program, call.arguments, {"forge"});
-        words.task().option("platform", "--on").option("shapes", "--shapes").option("attempts", "--attempts");
-        words.option("baselines", "--baseline").option("generator", "--generator");
+        words.task().named("platform", "--on").option("shapes", "--shapes").option("attempts", "--attempts");
+        words.named("baselines", "--baseline").option("generator", "--generator");
         return started(jobs, words, call.arguments.value("budget_s", 60.0));
       }};
 }
@@ -72,12 +72,8 @@ Tool start_suite(const OwnProgram& program, Jobs& jobs) {
       .idempotent = false,
       .call = [&program, &jobs](const ToolCall& call) {
         Words words(program, call.arguments, {"suite"});
-        const std::string suite = text(call.arguments, "suite");
-        if (suite.find('/') != std::string::npos || suite.starts_with('.'))
-          words.path(suite);
-        else
-          words.positional("suite");
-        words.option("platform", "--on").option("only", "--only");
+        words.name_or_path("suite");
+        words.named("platform", "--on").option("only", "--only");
         return started(jobs, words, call.arguments.value("budget_s", 30.0));
       }};
 }

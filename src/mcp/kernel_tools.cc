@@ -39,16 +39,18 @@ Tool evaluate_kernel(const OwnProgram& program) {
               return tool_failure("give the kernel either as 'source' or as 'path'");
             Words words(program, call.arguments, {"eval"});
             words.task()
-                .option("platform", "--on")
+                .named("platform", "--on")
                 .option("shapes", "--shapes")
                 .option("precision", "--precision");
-            words.option("baselines", "--baseline").option("check_only", "--check").word("--kernel");
+            words.named("baselines", "--baseline").option("check_only", "--check").word("--kernel");
             auto folder = TempDir::create();
             if (!folder) return tool_failure(folder.error().text());
             if (inline_source) {
-              auto name = program.run(
-                  {"contract", "--kernel-file", "--on=" + text(call.arguments, "platform", "cpu"), "--json"},
-                  call.stop, kQuick);
+              auto asked = Words(program, call.arguments, {"contract", "--kernel-file"})
+                               .named("platform", "--on")
+                               .finish();
+              if (!asked) return tool_failure(asked.error().text());
+              auto name = program.run(std::move(*asked), call.stop, kQuick);
               if (!name || !name->document.contains("kernel_file"))
                 return name ? shown(*name) : tool_failure(name.error().text());
               const fs::path file = folder->path() / string_at(name->document, "kernel_file");

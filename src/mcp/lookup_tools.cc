@@ -55,7 +55,7 @@ Tool kernel_contract(const OwnProgram& program) {
               {"task"}),
           .call = [&program](const ToolCall& call) {
             Words words(program, call.arguments, {"contract"});
-            words.task().option("platform", "--on").option("shapes", "--shapes");
+            words.task().named("platform", "--on").option("shapes", "--shapes");
             auto argv = words.finish();
             if (!argv) return tool_failure(argv.error().text());
             auto answer = program.run(std::move(*argv), call.stop, kLong);
@@ -140,7 +140,7 @@ Tool analyse_profile(const OwnProgram& program) {
           .call = [&program](const ToolCall& call) {
             Words words(program, call.arguments, {"analyse", "--profile"});
             words.path(text(call.arguments, "profile"));
-            words.option("task", "--task").option("platform", "--on").option("analyst", "--analyst");
+            words.named("task", "--task").named("platform", "--on").option("analyst", "--analyst");
             return run(program, std::move(words), call, kLong);
           }};
 }

@@ -41,6 +41,19 @@ Result<fs::path> OwnProgram::inside(const std::string& path) const {
   return whole;
 }
 
+Result<std::string> OwnProgram::name_or_path(const std::string& what, const std::string& value) const {
+  if (const auto equals = value.find('='); equals != std::string::npos) {
+    KF_TRY(std::string name, plain_word(what, value.substr(0, equals)));
+    KF_TRY(fs::path file, inside(value.substr(equals + 1)));
+    return name + "=" + file.string();
+  }
+  KF_TRY(std::string word, plain_word(what, value));
+  // Anything else is looked up from the root.
+  if (!word.starts_with('/') && !word.starts_with('.') && word.find("..") == std::string::npos) return word;
+  KF_TRY(fs::path path, inside(word));
+  return path.string();
+}
+
 Result<std::string> plain_word(const std::string& name, const std::string& value) {
   if (value.empty() || value.starts_with('-')) return fail("'{}' cannot be \"{}\"", name, value);
   return value;

@@ -31,7 +31,9 @@ class OwnProgram {
 
   // A file of the user's, as an absolute path: an Error if it lies outside of the root.
   Result<fs::path> inside(const std::string& path) const;
-  const fs::path& root() const { return root_; }
+  // What is known by name (a task, a platform) or lies in a file or folder of the user's: the word as it is,
+  // or the path. "NAME=PATH" is a baseline of the user's.
+  Result<std::string> name_or_path(const std::string& what, const std::string& value) const;
 
  private:
   fs::path program_, root_;

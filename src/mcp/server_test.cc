@@ -200,6 +200,12 @@ TEST(McpTools, PathsStayUnderTheRoot) {
   EXPECT_FALSE(program.inside("/etc/passwd"));
   EXPECT_FALSE(program.inside("/tmpx"));
   EXPECT_FALSE(plain_word("task", "--out=/x"));
+  // Tasks, platforms and baselines are names, or files under the root.
+  EXPECT_EQ(*program.name_or_path("task", "core/relu"), "core/relu");
+  EXPECT_EQ(*program.name_or_path("platform", "./mine"), "/tmp/mine");
+  EXPECT_EQ(*program.name_or_path("baselines", "same=k.cc"), "same=/tmp/k.cc");
+  for (const char* outside : {"/etc", "../etc", "x/../../etc", "same=/etc/passwd", "--help", ""})
+    EXPECT_FALSE(program.name_or_path("task", outside)) << outside;
 }
 
 TEST(McpTools, ReportsAreCutToWhatHelps) {

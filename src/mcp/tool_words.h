@@ -23,16 +23,22 @@ class Words {
     return add(plain_word(name, text(arguments_, name)));
   }
   // A task is a name, or a file or folder under the root.
-  Words& task(const char* name = "task") {
-    const std::string given = text(arguments_, name);
-    const bool is_path = given.find("..") != std::string::npos || given.starts_with('/') ||
-                         given.ends_with(".py") || given.ends_with(".onnx") || given.starts_with('.');
-    if (!is_path) return positional(name);
-    return path(given);
-  }
+  Words& task() { return name_or_path("task"); }
+  Words& name_or_path(const char* name) { return add(program_.name_or_path(name, text(arguments_, name))); }
   Words& path(const std::string& given) {
     auto inside = program_.inside(given);
     return add(inside ? Result<std::string>(inside->string()) : std::unexpected(inside.error()));
+  }
+  // The same behind an option, once for each of several.
+  Words& named(const char* name, const char* option_name) {
+    if (!arguments_.contains(name)) return *this;
+    const Json& value = arguments_[name];
+    for (const Json& item : value.is_array() ? value : Json::array({value})) {
+      auto word = program_.name_or_path(name, item.get<std::string>());
+      add(word ? Result<std::string>(fmt::format("{}={}", option_name, *word))
+               : std::unexpected(word.error()));
+    }
+    return *this;
   }
   Words& option(const char* name, const char* option_name) {
     if (!arguments_.contains(name)) return *this;
