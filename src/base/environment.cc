@@ -1,8 +1,8 @@
 #include "base/environment.h"
 
-#include <string_view>
+#include <unistd.h>
 
-extern char** environ;
+#include <string_view>
 
 namespace kforge {
 
