@@ -17,7 +17,7 @@ programs=(
   libsqlite3-dev sqlite3 libssl-dev openssl bubblewrap libseccomp-dev libcpp-httplib-dev libkainjow-mustache-dev
   libgtest-dev libgmock-dev
 )
-core=("${programs[@]}" libbenchmark-dev libonnx-testdata clang-format clang-tidy-19)
+core=("${programs[@]}" libbenchmark-dev libonnx-testdata libsimde-dev clang-format clang-tidy-19)
 # package=what is missing without it
 extras=(
   "llvm-19=llvm-mca and listings in profiles"
