@@ -9,7 +9,6 @@ import contextlib
 import http.client
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
+from served import Served
 
 try:
     from mcp import Client  # from version 2 on: it speaks the newer era too
@@ -211,23 +211,6 @@ async def talk(transport, era, *checks):
         return [await check(session) for check in checks]
 
 
-class Served:
-    """`kforge serve` with its address and token."""
-
-    def __init__(self, kforge, root):
-        self.process = subprocess.Popen([kforge, "serve", "--port", "0", "--root", root], stdout=subprocess.PIPE, text=True)
-        said = "".join(self.process.stdout.readline() for _ in range(2))
-        self.address = re.search(r"http://[0-9.]+:\d+", said)[0]
-        self.token = re.search(r"token=(\w+)", said)[1]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *ignored):
-        self.process.terminate()
-        self.process.wait(60)
-
-
 def children_of(pid):
     """Programs that a process runs, by their first two words."""
     found = []
@@ -294,7 +277,7 @@ def check_dying_over_stdio(kforge, root):
 
 async def main(kforge, root):
     newer = "newer" if Client else "older"
-    with Served(kforge, root) as server:
+    with Served(kforge, "--root", root) as server:
         # Clients at once, each over stdio with a server of its own, on one store.
         results = await asyncio.gather(
             talk(over_stdio(kforge, root), "older", check_lists, check_reading, check_cancelling, check_mistakes),
