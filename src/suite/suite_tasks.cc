@@ -1,5 +1,7 @@
 #include "suite/suite_tasks.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 

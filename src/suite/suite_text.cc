@@ -1,4 +1,6 @@
 // A suite on the terminal and in Markdown.
+#include <fmt/ranges.h>
+
 #include "base/readable.h"
 #include "report/speedup_text.h"
 #include "suite/suite.h"

@@ -1,6 +1,7 @@
 #include "task/variation.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -86,13 +87,26 @@ float special_value(VariedPart reading, std::uint64_t which) {
   }
 }
 
-void put_special_values(VariedPart reading, RandomBits& random, std::span<std::byte> data) {
+// One element of a floating type. A bfloat16 is the upper half of a float, special values included.
+void put_element(DType dtype, float value, std::byte* to) {
+  if (dtype == DType::kBFloat16) {
+    const auto upper = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
+    std::memcpy(to, &upper, sizeof upper);
+  } else if (dtype == DType::kFloat16) {
+    const auto narrow = static_cast<_Float16>(value);
+    std::memcpy(to, &narrow, sizeof narrow);
+  } else {
+    std::memcpy(to, &value, sizeof value);
+  }
+}
+
+void put_special_values(VariedPart reading, RandomBits& random, DType dtype, std::span<std::byte> data) {
   constexpr std::uint64_t kOneIn = 31;
-  for (std::size_t at = 0; at + sizeof(float) <= data.size(); at += sizeof(float)) {
+  const std::size_t size = size_of(dtype);
+  for (std::size_t at = 0; at + size <= data.size(); at += size) {
     std::uint64_t drawn = random.next();
     if (drawn % kOneIn != 0) continue;
-    float value = special_value(reading, drawn / kOneIn);
-    std::memcpy(data.data() + at, &value, sizeof value);
+    put_element(dtype, special_value(reading, drawn / kOneIn), data.data() + at);
   }
 }
 
@@ -101,16 +115,16 @@ void put_few_special_values(VariedPart reading, RandomBits& random, const BoundA
                             std::span<std::byte> data) {
   constexpr std::uint64_t kMost = 16, kKinds[] = {0, 4, 0, 7};  // NaN, a denormal, NaN, -0
   const std::uint64_t row = argument.shape.empty() ? 1 : static_cast<std::uint64_t>(argument.shape.back());
-  const std::uint64_t rows = data.size() / sizeof(float) / std::max<std::uint64_t>(row, 1);
+  const std::size_t size = size_of(argument.dtype);
+  const std::uint64_t rows = data.size() / size / std::max<std::uint64_t>(row, 1);
   const std::uint64_t count = std::clamp<std::uint64_t>(rows / 3, 1, kMost);
   for (std::uint64_t i = 0; i < count && rows > 0; ++i) {
     const std::uint64_t from = i * rows / count, to = (i + 1) * rows / count;
     const std::uint64_t first = (from + random.next() % (to - from)) * row, at = first + random.next() % row;
     const bool nan = kKinds[i % std::size(kKinds)] == 0;
-    if (reading == VariedPart::kSpecialRow && nan)
-      std::memset(data.data() + first * sizeof(float), 0, row * sizeof(float));
-    const float value = special_value(reading, kKinds[i % std::size(kKinds)]);
-    std::memcpy(data.data() + at * sizeof value, &value, sizeof value);
+    if (reading == VariedPart::kSpecialRow && nan) std::memset(data.data() + first * size, 0, row * size);
+    put_element(argument.dtype, special_value(reading, kKinds[i % std::size(kKinds)]),
+                data.data() + at * size);
   }
 }
 
@@ -215,11 +229,12 @@ void vary_argument(const BoundTask& task, std::size_t argument, const Variation&
   if (variation.part < VariedPart::kAll && !is_chosen(task, argument, variation)) return;
   RandomBits random(variation.seed, argument + 1);
   if (variation.part >= VariedPart::kSpecial) {
-    if (static_cast<int>(argument) != variation.only || varied.dtype != DType::kFloat32) return;
+    const bool holds_them = is_float(varied.dtype) && varied.dtype != DType::kFloat64;
+    if (static_cast<int>(argument) != variation.only || !holds_them) return;
     if (variation.sparse)
       put_few_special_values(variation.part, random, varied, data);
     else
-      put_special_values(variation.part, random, data);
+      put_special_values(variation.part, random, varied.dtype, data);
     return;
   }
   const std::vector<std::byte> other = other_values(varied, argument, variation);

@@ -24,8 +24,8 @@ enum class VariedPart : std::uint8_t {
   kAllButStride,  // every second, fourth, ... stays
   kAllButPages,   // half of its 4 KiB blocks stay, drawn
   kAll,
-  // One element in 31 of a float32 input becomes NaN, an infinity, a denormal or -0; and the same elements as
-  // a program may read them: NaN as a huge number of either sign or as zero, infinities as huge numbers,
+  // One element in 31 of a floating input becomes NaN, an infinity, a denormal or -0; and the same elements
+  // as a program may read them: NaN as a huge number of either sign or as zero, infinities as huge numbers,
   // denormals as zero.
   kSpecial,
   kSpecialLow,

@@ -77,6 +77,16 @@ TEST(Variation, SparseSpecialValuesLeaveMostRowsAlone) {
   EXPECT_EQ(count_nan(values(task, 0, sparse)), 8);
 }
 
+// The elements of a narrow type are the special values themselves, not halves of floats.
+TEST(Variation, SpecialValuesInNarrowTypes) {
+  const Variation sparse{.part = VariedPart::kSpecial, .seed = 5, .only = 0, .sparse = true};
+  for (DType dtype : {DType::kBFloat16, DType::kFloat16}) {
+    BoundTask task = task_of(1, {Kind::kNormal, 0, 1}, dtype);
+    EXPECT_EQ(changed(task, sparse).size(), 16u) << name_of(dtype);
+    EXPECT_EQ(count_nan(values(task, 0, sparse)), 8) << name_of(dtype);
+  }
+}
+
 TEST(Variation, SingleElements) {
   BoundTask task = task_of(1);
   EXPECT_TRUE(changed(task, {}).empty());

@@ -14,11 +14,12 @@
 namespace kforge {
 namespace {
 
-constexpr double kHuge = 1e28;          // stands for infinity in some readings
-constexpr double kTolerance = 1e-3;     // precision is judged on numbers
-constexpr double kSame = 1e-6;          // between readings that a special value does not reach
-constexpr double kOracleSeconds = 2;    // for all readings, where sums make the oracle slow
-constexpr double kTruthsPerResult = 3;  // the truth's share of what expected values take
+constexpr double kHuge = 1e28;             // stands for infinity in some readings
+constexpr double kTolerance = 1e-3;        // precision is judged on numbers
+constexpr double kNarrowTolerance = 2e-2;  // the same for results of 16 bits
+constexpr double kSame = 1e-6;             // between readings that a special value does not reach
+constexpr double kOracleSeconds = 2;       // for all readings, where sums make the oracle slow
+constexpr double kTruthsPerResult = 3;     // the truth's share of what expected values take
 constexpr std::size_t kMostInputs = 3;
 
 // What an operator does with a special value, in the order of what may then be asked of the whole graph.
@@ -33,21 +34,30 @@ struct OperatorRow {
   std::string_view op;
   Reach reach;
   bool swallows = false;  // a NaN, by a comparison or a bound
+  bool by_order = false;  // what is left of a NaN's neighbours depends on the order of comparisons
 };
 
 constexpr OperatorRow kOperators[] = {
     {"Abs", Reach::kElement},
     {"Add", Reach::kElement},
+    {"AveragePool", Reach::kProduct},
+    {"BatchNormalization", Reach::kSum},
     {"Celu", Reach::kElement, true},
     {"Clip", Reach::kElement, true},
+    {"Concat", Reach::kSum},
     {"Constant", Reach::kElement},
+    {"Conv", Reach::kProduct},
+    {"ConvTranspose", Reach::kProduct},
     {"Div", Reach::kSum},
+    {"Einsum", Reach::kProduct},
     {"Elu", Reach::kElement, true},
     {"Erf", Reach::kElement, true},
     {"Exp", Reach::kElement, true},
     {"Flatten", Reach::kSum},
     {"Gelu", Reach::kElement, true},
     {"Gemm", Reach::kProduct},
+    {"GlobalAveragePool", Reach::kSum},
+    {"GlobalMaxPool", Reach::kSum, true, true},
     {"GroupNormalization", Reach::kSum},
     {"HardSigmoid", Reach::kElement, true},
     {"HardSwish", Reach::kElement, true},
@@ -59,12 +69,17 @@ constexpr OperatorRow kOperators[] = {
     {"LpNormalization", Reach::kSum},
     {"MatMul", Reach::kProduct},
     {"Max", Reach::kElement, true},
+    {"MaxPool", Reach::kSum, true, true},
     {"Min", Reach::kElement, true},
     {"Mish", Reach::kElement, true},
     {"Mul", Reach::kElement},
     {"Neg", Reach::kElement},
     {"RMSNormalization", Reach::kSum},
+    {"ReduceL1", Reach::kSum},
+    {"ReduceL2", Reach::kSum},
+    {"ReduceMax", Reach::kSum, true, true},
     {"ReduceMean", Reach::kSum},
+    {"ReduceMin", Reach::kSum, true, true},
     {"ReduceSum", Reach::kSum},
     {"ReduceSumSquare", Reach::kSum},
     {"Reciprocal", Reach::kSum},
@@ -101,7 +116,7 @@ Asked asked_of(const Graph& graph) {
     asked.reach = std::max(asked.reach, row->reach);
     bool behind =
         std::ranges::any_of(node.inputs, [&](const std::string& name) { return swallowed.contains(name); });
-    asked.mixed |= behind && (row->swallows || row->reach != Reach::kElement);
+    asked.mixed |= row->by_order || (behind && (row->swallows || row->reach != Reach::kElement));
     asked.swallowed |= row->swallows;
     if (behind || row->swallows) swallowed.insert(node.outputs.begin(), node.outputs.end());
   }
@@ -109,17 +124,23 @@ Asked asked_of(const Graph& graph) {
   return asked;
 }
 
-bool can_hold_special_values(const BoundArgument& argument) {
+// Readings with a huge number have no place in float16.
+bool is_judged_type(DType dtype, const Asked& asked) {
+  const bool huge_numbers = asked.reach == Reach::kElement || asked.swallowed;
+  return dtype == DType::kFloat32 || dtype == DType::kBFloat16 || (dtype == DType::kFloat16 && !huge_numbers);
+}
+
+bool can_hold_special_values(const BoundArgument& argument, const Asked& asked) {
   auto kind = argument.distribution.kind;
-  return argument.role == Role::kInput && argument.dtype == DType::kFloat32 &&
+  return argument.role == Role::kInput && is_judged_type(argument.dtype, asked) &&
          (kind == Distribution::Kind::kUniform || kind == Distribution::Kind::kNormal);
 }
 
 // One output of the program's call, beside one reading after the other: large tensors are not kept for each.
 class ReadOutput {
  public:
-  ReadOutput(std::size_t argument, std::span<const std::byte> got, double tolerance)
-      : argument_(argument), got_(got), tolerance_(tolerance) {}
+  ReadOutput(std::size_t argument, DType dtype, std::span<const std::byte> got, double tolerance)
+      : argument_(argument), dtype_(dtype), got_(got), tolerance_(tolerance) {}
 
   // `may_be_meant`: a program may have read its inputs so; else the reading only tells what is reached.
   void compare(std::vector<float> reading, bool may_be_meant) {
@@ -150,7 +171,7 @@ class ReadOutput {
 
   std::size_t argument() const { return argument_; }
   double got(std::size_t i) const {
-    return element_as_double(DType::kFloat32, got_.data(), static_cast<std::int64_t>(i));
+    return element_as_double(dtype_, got_.data(), static_cast<std::int64_t>(i));
   }
   double wanted(std::size_t i) const { return first_[i]; }
   bool reached(std::size_t i) const { return states_[i] & kReached; }
@@ -175,6 +196,7 @@ class ReadOutput {
   }
 
   std::size_t argument_;
+  DType dtype_;
   std::span<const std::byte> got_;
   double tolerance_, scale_ = 1;
   std::vector<float> first_;  // the values as they are
@@ -201,9 +223,13 @@ class SpecialCall {
 
   Result<std::optional<Failure>> judge(const InputMemory& memory, const TensorMemory& outputs) {
     std::vector<ReadOutput> read;
-    for (std::size_t a = 0; a < task_.arguments.size(); ++a)
-      if (task_.arguments[a].role == Role::kOutput)
-        read.emplace_back(a, outputs.tensor(a, 0), std::max(kTolerance, 2 * context_.policy.tolerance));
+    for (std::size_t a = 0; a < task_.arguments.size(); ++a) {
+      const BoundArgument& argument = task_.arguments[a];
+      if (argument.role != Role::kOutput) continue;
+      const double tolerance = argument.dtype == DType::kFloat32 ? kTolerance : kNarrowTolerance;
+      read.emplace_back(a, argument.dtype, outputs.tensor(a, 0),
+                        std::max(tolerance, 2 * context_.policy.tolerance));
+    }
     for (VariedPart part : readings()) {
       InputChoice choice = choice_;
       choice.variation.part = part;
@@ -237,7 +263,7 @@ class SpecialCall {
     const BoundArgument &in = task_.arguments[input_], &out = task_.arguments[output.argument()];
     std::string where;
     if (asked_.reach == Reach::kElement && in.shape == out.shape) {
-      double x = element_as_double(DType::kFloat32, memory.inputs.tensor(input_, 0).data(), at);
+      double x = element_as_double(in.dtype, memory.inputs.tensor(input_, 0).data(), at);
       where = fmt::format("where {} is {:.9g} (element {})", in.c_name, x, at);
     } else {
       where =
@@ -264,7 +290,7 @@ Result<std::vector<std::size_t>> inputs_to_try(const JudgeContext& context, cons
   const BoundTask& task = *context.task;
   std::vector<std::size_t> inputs;
   for (std::size_t a = 0; a < task.arguments.size(); ++a)
-    if (can_hold_special_values(task.arguments[a])) inputs.push_back(a);
+    if (can_hold_special_values(task.arguments[a], asked)) inputs.push_back(a);
   std::mt19937_64 random(mix_seed(context.secret, 98));
   std::ranges::shuffle(inputs, random);
   inputs.resize(std::min(inputs.size(), kMostInputs));
@@ -279,12 +305,13 @@ Result<std::vector<std::size_t>> inputs_to_try(const JudgeContext& context, cons
 }  // namespace
 
 bool judges_special_values(const BoundTask& task) {
-  if (asked_of(task.graph).reach == Reach::kUnknown) return false;
+  const Asked asked = asked_of(task.graph);
+  if (asked.reach == Reach::kUnknown) return false;
   bool any = false;
   for (const BoundArgument& argument : task.arguments) {
     if (argument.role == Role::kInout) return false;
-    if (argument.role == Role::kOutput && argument.dtype != DType::kFloat32) return false;
-    any |= can_hold_special_values(argument);
+    if (argument.role == Role::kOutput && !is_judged_type(argument.dtype, asked)) return false;
+    any |= can_hold_special_values(argument, asked);
   }
   return any;
 }

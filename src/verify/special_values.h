@@ -6,9 +6,13 @@
 //                         have, and is wrong where it agrees with none; all special values
 //   sums and quotients    no infinities. A NaN comes out of everything it goes into, whatever the order, and
 //                         every other result is as if there were none
-//   products of matrices  as sums, but fast algorithms (Strassen) may spread NaN to other results
+//   products, windows     matrices, convolutions, mean pools: as sums, but fast algorithms (Strassen,
+//   Winograd,
+//                         running sums) may spread NaN to other results
 // An operator that compares (Relu, Softmax) may swallow a NaN: right behind it every reading counts; where
-// more is computed from its result, only what no special value reaches is judged. Other graphs are not.
+// more is computed from its result, and behind a maximum of several elements (what a NaN leaves of it depends
+// on the order), only what no special value reaches is judged. Other graphs are not. Inputs of 16 bits: as
+// float32, but float16, whose range holds no huge number, only where no reading needs one.
 #pragma once
 
 #include "execute/program_process.h"
