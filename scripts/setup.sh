@@ -41,6 +41,8 @@ extras=(
   "spirv-tools=platform vulkan"
   "libvulkan-dev=platform vulkan"
   "mesa-vulkan-drivers=platform vulkan where there is no GPU"
+  "chromium=tests of pages in a browser"
+  "chromium-driver=tests of pages in a browser"
   "libjemalloc2=a fair allocator for the torch baseline"
   "python3-numpy=the Python baselines"
   "python3-venv=the Python baselines"
@@ -177,6 +179,12 @@ install_mcp_clients() {
   make_venv out/mcp2 && install_wheel out/mcp2 mcp 'import mcp' 'mcp>=2' || true
 }
 
+# Tests of `kforge serve` look at its pages in Debian's browser, and at how everybody can use them.
+install_browser_tests() {
+  make_venv out/browser && install_wheel out/browser selenium 'import selenium' 'selenium>=4,<5' &&
+    install_wheel out/browser axe-core-python 'import axe_core_python' 'axe-core-python>=0.1,<1' || true
+}
+
 # Several GB, so only where it is asked for. The packages for processors alone are much smaller where they can be reached.
 install_torch2() {
   local index=https://download.pytorch.org/whl/cpu
@@ -194,6 +202,7 @@ case "${1:-}" in
     install_extras
     install_baselines onnxruntime openvino
     install_mcp_clients
+    install_browser_tests
     if [ "${KFORGE_TORCH2:-0}" = 1 ]; then install_torch2; fi
     ;;
   *)

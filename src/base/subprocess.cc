@@ -42,6 +42,8 @@ struct Stream {
   Fd fd;
   std::string* kept = nullptr;
   std::size_t limit = 0;
+  const std::function<void(std::string_view)>* on_line = nullptr;
+  std::string begun;  // a line whose end has not come yet
 
   // Takes what is there now. At the end of the stream (or an error) the descriptor is closed.
   void drain() {
@@ -52,7 +54,17 @@ struct Stream {
       if (n < 0 && errno == EAGAIN) return;
       if (n <= 0) return fd.reset();
       kept->append(buffer, std::min(static_cast<std::size_t>(n), limit - std::min(limit, kept->size())));
+      if (on_line && *on_line) tell({buffer, static_cast<std::size_t>(n)});
     }
+  }
+
+  void tell(std::string_view piece) {
+    for (std::size_t end; (end = piece.find('\n')) != std::string_view::npos; piece.remove_prefix(end + 1)) {
+      begun += piece.substr(0, end);
+      (*on_line)(begun);
+      begun.clear();
+    }
+    begun += piece.substr(0, limit - std::min(limit, begun.size()));
   }
 };
 
@@ -165,8 +177,8 @@ Result<Finished> run_command(const Command& command) {
   err_pipe.writer.reset();
 
   Finished finished;
-  Stream out{std::move(out_pipe.reader), &finished.out, command.output_limit};
-  Stream err{std::move(err_pipe.reader), &finished.err, command.output_limit};
+  Stream out{std::move(out_pipe.reader), &finished.out, command.output_limit, nullptr, {}};
+  Stream err{std::move(err_pipe.reader), &finished.err, command.output_limit, &command.on_error_line, {}};
   // By number: this glibc declares pidfd_open without C linkage.
   Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (pidfd.valid()) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <stop_token>
@@ -23,6 +24,8 @@ struct Command {
   std::size_t output_limit = 1 << 20;  // bytes kept of each stream; the rest is read and dropped
   bool dies_with_us = false;           // killed also when this process is, however that happens
   std::stop_token stop;  // asks it to end (SIGINT), as Ctrl-C would; it is waited for all the same
+  // Told of each whole line of its standard error as it comes, in the thread that waits; may be empty.
+  std::function<void(std::string_view)> on_error_line;
 };
 
 struct Finished {

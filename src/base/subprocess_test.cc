@@ -26,6 +26,16 @@ TEST(Subprocess, CapturesBothStreamsAndTheExitCode) {
   EXPECT_FALSE(finished->ok());
 }
 
+TEST(Subprocess, TellsOfLinesOfErrorsAsTheyCome) {
+  Command command = shell("printf 'one\\ntw' >&2; echo out; printf 'o\\nunfinished' >&2");
+  std::vector<std::string> lines;
+  command.on_error_line = [&](std::string_view line) { lines.emplace_back(line); };
+  auto finished = run_command(command);
+  ASSERT_TRUE(finished);
+  EXPECT_EQ(lines, (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(finished->err, "one\ntwo\nunfinished");
+}
+
 TEST(Subprocess, GivesInputEnvironmentAndFolder) {
   Command command = shell("cat; pwd; echo $WHO; env | wc -l");
   command.input = std::string(200'000, 'x') + "\n";

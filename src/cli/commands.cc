@@ -33,6 +33,7 @@ std::span<const CommandEntry> all_commands() {
       {"doctor", "what is installed, what is missing, and what for", declare_doctor},
       {"platforms", "list the platforms, ready or not, and why not", declare_platforms},
       {"models", "test the language models that are set up", declare_models},
+      {"serve", "the store as live pages in a browser", declare_serve},
       {"mcp", "tools for coding assistants, over stdio", declare_mcp},
       {"analyse", "advice on a profile made elsewhere", declare_analyse},
       {"machine", "what this machine can do, measured", declare_machine},

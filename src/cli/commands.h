@@ -50,6 +50,7 @@ void declare_recheck(CLI::App& command, int& exit_code);
 void declare_report(CLI::App& command, int& exit_code);
 void declare_results(CLI::App& command, int& exit_code);
 void declare_runs(CLI::App& command, int& exit_code);
+void declare_serve(CLI::App& command, int& exit_code);
 void declare_show(CLI::App& command, int& exit_code);
 void declare_suite(CLI::App& command, int& exit_code);
 void declare_tasks(CLI::App& command, int& exit_code);

@@ -73,7 +73,7 @@ int run(ForgeArguments& arguments, const CLI::App& command) {
   JudgeOptions& judge = arguments.options.session;
   if (ready) ready = import_in_place(judge.task, judge.python, judge.sandbox, output.silent());
   if (!ready) return report_error(ready.error(), output.json);
-  auto view = make_run_view(output.silent(), output.verbose > 0);
+  auto view = make_run_view(output.silent(), output.verbose > 0, output.verbose > 1);
   ForgeHost host;
   host.view = view.get();
   host.stop = stop_on_interrupt();

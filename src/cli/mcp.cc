@@ -16,6 +16,7 @@ namespace kforge {
 namespace {
 
 constexpr std::size_t kLongestLine = std::size_t{16} << 20;
+constexpr std::size_t kMostCalls = 8;  // at once
 
 // Lines of standard input; false at its end. A line that is too long is given in part, which is no JSON.
 class LineReader {
@@ -55,11 +56,14 @@ Result<void> serve(const std::string& root) {
   mcp::LineWriter writer(protocol.get());
   const mcp::OwnProgram own(program, folder);
   mcp::Jobs jobs(own, home / "mcp");
-  mcp::Server server(mcp::all_tools(own, jobs), mcp::Resources(own),
-                     [&writer](std::string line) { (void)writer.write(std::move(line)); });
+  mcp::WritingSessions sessions(own, jobs);
+  const std::vector<mcp::Tool> tools = mcp::all_tools(own, jobs, sessions);
+  mcp::CallSlots slots(kMostCalls);
+  mcp::Server server(tools, mcp::Resources(own), slots);
+  const mcp::Outlet outlet{.send = [&writer](std::string line) { (void)writer.write(std::move(line)); }};
   LineReader reader;
   for (std::string line; reader.next(line);)
-    if (!line.empty() && line != "\r") server.receive(line);
+    if (!line.empty() && line != "\r") server.receive(line, outlet);
   return {};  // the client is gone: calls and jobs end with what they have
 }
 

@@ -7,28 +7,12 @@
 #include "cli/options.h"
 #include "report/eval_terminal.h"
 #include "store/eval_report.h"
-#include "store/store.h"
+#include "store/row_json.h"
 
 namespace kforge {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json row_json(const ResultRow& row) {
-  return {{"id", row.id},
-          {"created_at", row.created_at},
-          {"task", row.task},
-          {"shape_set", row.shape_set},
-          {"platform", row.platform},
-          {"precision", row.precision},
-          {"kernel", {{"path", row.kernel}, {"hash", row.candidate}}},
-          {"outcome", row.outcome},
-          {"gate", row.gate.empty() ? Json(nullptr) : Json(row.gate)},
-          {"time_ns", row.time_ns ? Json(*row.time_ns) : Json(nullptr)},
-          {"speedup", row.speedup ? Json(*row.speedup) : Json(nullptr)},
-          {"against", row.against.empty() ? Json(nullptr) : Json(row.against)},
-          {"machine", row.machine}};
-}
 
 // The file and the folder it lies in tell kernels apart; JSON has the whole path.
 std::string kernel_name(const fs::path& path, std::size_t most) {
@@ -44,7 +28,7 @@ int run(const ResultFilter& filter, bool json) {
   if (!rows) return report_error(rows.error(), json);
   if (json) {
     Json list = Json::array();
-    for (const ResultRow& row : *rows) list.push_back(row_json(row));
+    for (const ResultRow& row : *rows) list.push_back(to_json(row));
     fmt::print("{}\n", Json{{"schema", "kforge.results/1"}, {"results", list}}.dump(
                            2, ' ', false, Json::error_handler_t::replace));
     return kExitPassed;

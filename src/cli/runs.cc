@@ -7,7 +7,7 @@
 #include "cli/options.h"
 #include "report/eval_terminal.h"
 #include "store/runs.h"
-#include "suite/suite_report.h"
+#include "suite/run_list.h"
 
 namespace kforge {
 namespace {
@@ -19,22 +19,6 @@ struct RunsArguments {
   std::size_t limit = 20;
   bool json = false;
 };
-
-RunActivity doing(RunRecords& records, const StoredRun& run) {
-  auto asked = records.waiting_for(run.id);
-  return activity_of(run, records.held(run.id), asked && asked->has_value());
-}
-
-// The suite that a run belongs to, by where it writes; null: none.
-const SuiteFolder* suite_of(const StoredRun& run, const std::vector<SuiteFolder>& suites) {
-  auto out = run.options.find("out");
-  const auto* folder = out == run.options.end() ? nullptr : std::get_if<std::string>(&out->second);
-  if (!folder) return nullptr;
-  auto found = std::ranges::find_if(suites, [&](const SuiteFolder& suite) {
-    return folder->starts_with((suite.path() / "runs").string() + "/");
-  });
-  return found == suites.end() ? nullptr : &*found;
-}
 
 // Those of one suite, of one task, or of no suite at all.
 Result<std::vector<StoredRun>> wanted_runs(RunRecords& records, const RunsArguments& arguments,
@@ -56,22 +40,6 @@ Result<std::vector<StoredRun>> wanted_runs(RunRecords& records, const RunsArgume
   return runs;
 }
 
-std::string state_of(const SuiteFolder& suite, const SuiteReport& report) {
-  return suite.held() ? "running" : report.complete() ? "finished" : "stopped";
-}
-
-Json suite_json(const SuiteFolder& suite) {
-  const SuiteReport report = suite_report_of(suite);
-  return {{"id", suite.plan().id},
-          {"created_at", suite.plan().created_at},
-          {"name", suite.plan().name},
-          {"platforms", suite.plan().platforms},
-          {"state", state_of(suite, report)},
-          {"finished", report.finished},
-          {"of", suite.plan().items()},
-          {"folder", suite.path().string()}};
-}
-
 void print_suites(const std::vector<SuiteFolder>& suites, std::size_t limit) {
   if (suites.empty()) return;
   std::vector<std::vector<std::string>> lines{{"suite", "tasks", "state", "done", "verified", "when"}};
@@ -81,43 +49,11 @@ void print_suites(const std::vector<SuiteFolder>& suites, std::size_t limit) {
     int verified = 0;
     for (const SuitePart& part : report.parts)
       for (const SuiteRecord& record : part.records) verified += record.verified();
-    lines.push_back({suite.plan().id, printable(suite.plan().name), state_of(suite, report),
+    lines.push_back({suite.plan().id, printable(suite.plan().name), state_words(suite, report),
                      fmt::format("{} of {}", report.finished, suite.plan().items()), std::to_string(verified),
                      minute_of(suite.plan().created_at)});
   }
   fmt::print("{}\n", fitted_table(lines, "", terminal_style().table_width, 2));
-}
-
-Json row_json(const StoredRun& run, RunActivity activity, const SuiteFolder* suite) {
-  return {{"id", run.id},
-          {"suite", suite ? Json(suite->plan().id) : Json(nullptr)},
-          {"created_at", run.created_at},
-          {"task", run.task},
-          {"shape_set", run.shape_set},
-          {"platform", run.platform},
-          {"precision", run.precision},
-          {"generator", run.generator},
-          {"analyst", run.analyst},
-          {"strategy", run.strategy},
-          {"state", name_of(run.state)},
-          {"activity", name_of(activity)},
-          {"ended", run.ended ? Json(name_of(*run.ended)) : Json(nullptr)},
-          {"best", run.best ? Json(*run.best) : Json(nullptr)},
-          {"speedup", run.speedup ? Json(*run.speedup) : Json(nullptr)},
-          {"against", run.against.empty() ? Json(nullptr) : Json(run.against)},
-          {"folder", run.folder.empty() ? Json(nullptr) : Json(run.folder)}};
-}
-
-// Why it has ended, else what it is doing.
-std::string state_of(const StoredRun& run, RunActivity activity) {
-  return std::string(activity == RunActivity::kFinished && run.ended ? name_of(*run.ended)
-                                                                     : name_of(activity));
-}
-
-std::string outcome_of(const StoredRun& run) {
-  if (run.speedup) return fmt::format("{}x over {}", readable_ratio(*run.speedup), run.against);
-  if (run.best) return "verified";
-  return run.state == RunState::kFinished ? "nothing verified" : "";
 }
 
 // Addresses and folders make long names; JSON has them whole.
@@ -137,8 +73,8 @@ int run(const RunsArguments& arguments) {
   if (arguments.json) {
     Json list = Json::array(), of_suites = Json::array();
     for (const StoredRun& stored : *runs)
-      list.push_back(row_json(stored, doing(**records, stored), suite_of(stored, *suites)));
-    for (const SuiteFolder& suite : *suites) of_suites.push_back(suite_json(suite));
+      list.push_back(to_json(stored, activity_of(**records, stored), suite_of(stored, *suites)));
+    for (const SuiteFolder& suite : *suites) of_suites.push_back(to_json(suite, suite_report_of(suite)));
     fmt::print("{}\n", Json{{"schema", "kforge.runs/1"}, {"suites", of_suites}, {"runs", list}}.dump(
                            2, ' ', false, Json::error_handler_t::replace));
     return kExitPassed;
@@ -150,8 +86,8 @@ int run(const RunsArguments& arguments) {
   }
   std::vector<std::vector<std::string>> lines{{"run", "task", "state", "result", "when", "generator"}};
   for (const StoredRun& stored : *runs)
-    lines.push_back({stored.id, printable(stored.task), state_of(stored, doing(**records, stored)),
-                     outcome_of(stored), minute_of(stored.created_at), short_name(stored.generator)});
+    lines.push_back({stored.id, printable(stored.task), state_words(stored, activity_of(**records, stored)),
+                     outcome_words(stored), minute_of(stored.created_at), short_name(stored.generator)});
   fmt::print("{}", fitted_table(lines, "", terminal_style().table_width, 2));
   return kExitPassed;
 }

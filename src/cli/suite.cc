@@ -171,7 +171,7 @@ Result<int> run_to_the_end(const SuiteArguments& a, const CLI::App& command) {
       if (auto record = folder.record(item); record && record->state == TaskState::kError)
         folder.forget(item);
   KF_TRY(TaskRunner runner, TaskRunner::create(folder));
-  auto view = make_run_view(a.output.silent(), true);
+  auto view = make_run_view(a.output.silent(), true, a.output.verbose > 1);
   SuiteHost host{.view = view.get(), .stop = stop, .jobs = a.jobs};
   host.run = [&](const SuiteItem& item, const std::stop_token& stop) { return runner.run(item, stop); };
   view->line(fmt::format("suite {}: {} tasks; `kforge suite --resume {}` goes on whatever happens",

@@ -1,6 +1,7 @@
 // Tools around work that takes longer than a call.
 #include "mcp/tools.h"
 
+#include "mcp/run_of_job.h"
 #include "mcp/schema.h"
 #include "mcp/tool_words.h"
 
@@ -10,7 +11,7 @@ namespace {
 constexpr double kLongestWait = 25;  // of one call: hosts give up on longer ones
 
 ToolResult started(Jobs& jobs, Words& words, double budget_seconds) {
-  words.word(fmt::format("--budget={:.0f}s", budget_seconds)).word("--out").word(Jobs::kFolder);
+  words.word(fmt::format("--budget={:.0f}s", budget_seconds)).word("--out").word(Jobs::kFolder).word("-vv");
   auto argv = words.finish();
   if (!argv) return tool_failure(argv.error().text());
   auto job = jobs.start(std::move(*argv));
@@ -18,13 +19,24 @@ ToolResult started(Jobs& jobs, Words& words, double budget_seconds) {
   return {.structured = {{"job", *job}, {"state", "running"}, {"next", "job_status"}}};
 }
 
-// The stored run of a job, found by its folder: what it has reached so far.
-Json run_of(const OwnProgram& program, const fs::path& folder, const std::stop_token& stop) {
-  auto answer = program.run({"runs", "--limit=50", "--json"}, stop, kQuick);
-  if (!answer || !answer->document.contains("runs")) return nullptr;
-  for (const Json& one : answer->document["runs"])
-    if (string_at(one, "folder") == folder.string()) return one;
-  return nullptr;
+// A job that this server did not start: what the store knows of its run.
+ToolResult of_another_server(const OwnProgram& program, const Jobs& jobs, const std::string& id,
+                             const ToolCall& call) {
+  const bool is_id = id.size() == 8 && id.find_first_not_of("0123456789abcdef") == std::string::npos;
+  const Json row = is_id ? run_row(program, jobs.folder(id), call.stop) : Json();
+  if (row.is_null())
+    return tool_failure(fmt::format(
+        "there is no job '{}': start_forge, start_suite and start_session start them; list_runs has earlier "
+        "runs",
+        id));
+  auto report = program.run_for(call, {"show", string_at(row, "id"), "--json"}, kQuick);
+  ToolResult result = report ? shown(*report) : tool_failure(report.error().text());
+  if (result.failed) return result;
+  const bool suite = row.contains("finished");
+  result.structured["job_state"] = string_at(row, suite ? "state" : "activity");
+  result.structured["server"] = "another one: this server cannot stop it";
+  tell(result, string_at(result.structured, "summary"));
+  return result;
 }
 
 }  // namespace
@@ -85,12 +97,13 @@ Tool job_status(const OwnProgram& program, Jobs& jobs) {
       .description =
           "Waits up to wait_s for a job to end, then tells: running with what it has reached, or ended "
           "with its report (kernel_path is the verified kernel).",
-      .input_schema = object_of({{"job", text_of("id from start_forge or start_suite")},
+      .input_schema = object_of({{"job", text_of("id from start_forge, start_suite or start_session")},
                                  {"wait_s", number_of(0, kLongestWait, "0 unless given: answers at once")}},
                                 {"job"}),
       .call = [&program, &jobs](const ToolCall& call) {
-        auto status = jobs.wait(text(call.arguments, "job"), call.arguments.value("wait_s", 0.0), call.stop);
-        if (!status) return tool_failure(status.error().text());
+        const std::string id = text(call.arguments, "job");
+        auto status = jobs.wait(id, call.arguments.value("wait_s", 0.0), call.stop);
+        if (!status) return of_another_server(program, jobs, id, call);
         if (status->ended) {
           if (!*status->answer) return tool_failure(status->answer->error().text());
           ToolResult result = shown(**status->answer);
@@ -99,7 +112,8 @@ Tool job_status(const OwnProgram& program, Jobs& jobs) {
         }
         ToolResult result;
         result.structured = {{"job_state", "running"}, {"seconds", status->seconds}};
-        if (Json one = run_of(program, status->folder, call.stop); !one.is_null())
+        if (!status->doing.empty()) result.structured["doing"] = status->doing;
+        if (Json one = run_row(program, jobs.folder(id), call.stop); !one.is_null())
           result.structured["run"] = short_report(one);
         return result;
       }};

@@ -21,12 +21,17 @@ Result<std::string> Jobs::start(std::vector<std::string> arguments) {
     return fail("{} jobs are running already, the most there may be: wait for one, or stop one", running);
   const std::string id = fmt::format("{:08x}", random_seed() & 0xffffffff);
   auto job = std::make_unique<Job>();
-  job->folder = home_ / id;
-  std::ranges::replace(arguments, std::string(kFolder), job->folder.string());
+  for (std::string& word : arguments)
+    if (const auto at = word.find(kFolder); at != std::string::npos)
+      word.replace(at, std::string_view(kFolder).size(), folder(id).string());
   Job* one = job.get();
   jobs_[id] = std::move(job);
   one->thread = std::jthread([this, one, arguments](const std::stop_token& stop) {
-    auto answer = program_->run(arguments, stop, kLongestJob);
+    const ToolCall call{.stop = stop, .say = [this, one](std::string_view doing) {
+                          std::lock_guard said(mutex_);
+                          one->doing = doing.substr(0, kLongestStage);
+                        }};
+    auto answer = program_->run_for(call, arguments, kLongestJob);
     std::lock_guard ended(mutex_);
     one->seconds = seconds_since(one->started);
     one->answer = std::move(answer);
@@ -48,7 +53,7 @@ Result<Jobs::Status> Jobs::wait(const std::string& id, double seconds, const std
       KF_TRY(Job * job, find(id));
       if (job->answer || seconds_since(begin) >= seconds || stop.stop_requested())
         return Status{job->answer.has_value(), job->answer ? job->seconds : seconds_since(job->started),
-                      job->folder, job->answer};
+                      job->doing, job->answer};
     }
     std::this_thread::sleep_for(kLookAgain);
   }

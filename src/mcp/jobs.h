@@ -19,11 +19,11 @@ class Jobs {
   struct Status {
     bool ended = false;
     double seconds = 0;
-    fs::path folder;
+    std::string doing;                                 // what it said last
     std::optional<Result<OwnProgram::Answer>> answer;  // once it has ended
   };
 
-  // The folder of the job stands for the word kFolder among the arguments. At most kMost at once.
+  // The folder of the job stands for kFolder in the arguments. At most kMost at once.
   static constexpr const char* kFolder = "{folder}";
   static constexpr std::size_t kMost = 4;
   Result<std::string> start(std::vector<std::string> arguments);
@@ -32,6 +32,9 @@ class Jobs {
   // Asks it to end with what it has.
   Result<void> stop(const std::string& id);
 
+  // Where a job of this id writes, whichever server has it.
+  fs::path folder(const std::string& id) const { return home_ / id; }
+
   // Stops all and waits for them.
   ~Jobs();
 
@@ -39,7 +42,7 @@ class Jobs {
   struct Job {
     std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
     double seconds = 0;
-    fs::path folder;
+    std::string doing;
     std::optional<Result<OwnProgram::Answer>> answer;
     std::jthread thread;
   };

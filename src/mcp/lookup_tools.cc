@@ -87,6 +87,22 @@ Tool list_results(const OwnProgram& program) {
       }};
 }
 
+Tool list_runs(const OwnProgram& program) {
+  return {.name = "list_runs",
+          .title = "Stored runs",
+          .description =
+              "The latest runs and suites, newest first: of start_forge, start_session and start_suite, of "
+              "this server and of others. show_result has the whole of one.",
+          .input_schema = object_of({{"task", text_of("only of this task")},
+                                     {"limit", {{"type", "integer"}, {"minimum", 1}, {"maximum", 40}}}}),
+          .call = [&program](const ToolCall& call) {
+            return run(
+                program,
+                Words(program, call.arguments, {"runs"}).option("task", "--task").option("limit", "--limit"),
+                call, kQuick);
+          }};
+}
+
 Tool show_result(const OwnProgram& program) {
   return {.name = "show_result",
           .title = "A stored result or run",

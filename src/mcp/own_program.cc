@@ -10,6 +10,19 @@ namespace kforge::mcp {
 
 Result<OwnProgram::Answer> OwnProgram::run(std::vector<std::string> arguments, const std::stop_token& stop,
                                            double limit_seconds) const {
+  return run(std::move(arguments), stop, limit_seconds, {});
+}
+
+Result<OwnProgram::Answer> OwnProgram::run_for(const ToolCall& call, std::vector<std::string> arguments,
+                                               double limit_seconds) const {
+  return run(std::move(arguments), call.stop, limit_seconds, [&call](std::string_view line) {
+    if (const std::string_view said = trimmed(line); !said.empty()) call.say(said);
+  });
+}
+
+Result<OwnProgram::Answer> OwnProgram::run(std::vector<std::string> arguments, const std::stop_token& stop,
+                                           double limit_seconds,
+                                           std::function<void(std::string_view)> on_error_line) const {
   Command command;
   command.argv = std::move(arguments);
   command.argv.insert(command.argv.begin(), program_.string());
@@ -19,6 +32,7 @@ Result<OwnProgram::Answer> OwnProgram::run(std::vector<std::string> arguments, c
   command.output_limit = std::size_t{64} << 20;
   command.dies_with_us = true;
   command.stop = stop;
+  command.on_error_line = std::move(on_error_line);
   KF_TRY(Finished done, run_command(command));
   if (done.timed_out) return fail("it did not end within {:.0f} s", limit_seconds);
   if (done.signal) return fail("it ended by signal {}: {}", done.signal, trimmed(done.err));

@@ -28,6 +28,9 @@ class OwnProgram {
   // An Error says what went wrong with the process itself.
   Result<Answer> run(std::vector<std::string> arguments, const std::stop_token& stop,
                      double limit_seconds) const;
+  // For a tool: stops when the call does, and tells its client the stages that the command says (-v).
+  Result<Answer> run_for(const ToolCall& call, std::vector<std::string> arguments,
+                         double limit_seconds) const;
 
   // A file of the user's, as an absolute path: an Error if it lies outside of the root.
   Result<fs::path> inside(const std::string& path) const;
@@ -36,6 +39,9 @@ class OwnProgram {
   Result<std::string> name_or_path(const std::string& what, const std::string& value) const;
 
  private:
+  Result<Answer> run(std::vector<std::string> arguments, const std::stop_token& stop, double limit_seconds,
+                     std::function<void(std::string_view)> on_error_line) const;
+
   fs::path program_, root_;
 };
 

@@ -59,11 +59,11 @@ Result<std::string> prompt_text(const Json& name, const Json& arguments) {
       return value.is_string() ? value.get<std::string>() : std::string(otherwise);
     };
     constexpr const char* kLoop =
-        "Then go on in a loop: write the kernel, call evaluate_kernel, read which gate failed or how it "
-        "compares with "
-        "the libraries, change one thing, and again. Stop when three changes in a row gained nothing, and "
-        "report the "
-        "interval of the best result, with its id, rather than its best single figure.";
+        "Call start_session, then go on in a loop: write the kernel, call evaluate_kernel with the session, "
+        "read which gate failed or how it compares with the best so far and the libraries, follow the advice "
+        "or change one other thing, and again. When three changes in a row gained nothing, call stop_job, "
+        "and report what job_status then says of the confirmed kernel: its speedup with the interval, what "
+        "it was timed against, and the id of the run.";
     if (name == "optimise")
       return fmt::format(
           "Write a fast kernel for the task {} on the platform {}. First call kernel_contract and "

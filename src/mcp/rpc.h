@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 as the Model Context Protocol has it over stdio: one object per line.
+// JSON-RPC 2.0 as the Model Context Protocol has it: one object per message; over stdio a line each.
 #pragma once
 
 #include <expected>
@@ -19,7 +19,8 @@ inline std::string string_at(const Json& object, const char* name) {
 
 struct RpcError {
   static constexpr int kParse = -32700, kInvalidRequest = -32600, kUnknownMethod = -32601,
-                       kInvalidParams = -32602, kInternal = -32603, kUnsupportedVersion = -32022;
+                       kInvalidParams = -32602, kInternal = -32603, kUnsupportedVersion = -32022,
+                       kHeaderMismatch = -32020;
   int code = kInternal;
   std::string message;
   Json data;  // null: none

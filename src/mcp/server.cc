@@ -8,29 +8,21 @@
 namespace kforge::mcp {
 namespace {
 
-constexpr const char* kModern = "2026-07-28";
-constexpr const char* kLegacy[] = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};  // newest first
-constexpr const char* kVersionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr const char* kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 constexpr const char* kInstructions =
     "KForge judges compute kernels: it builds them in a sandbox, verifies that they compute what a reference "
     "program "
-    "computes, and times them fairly against libraries. To write a kernel: kernel_contract, write it, "
-    "evaluate_kernel, "
-    "read what failed or how fast it was, and again. To let KForge search by itself: start_forge, then "
-    "job_status.";
+    "computes, and times them fairly against libraries. To write a kernel: kernel_contract, start_session, "
+    "write it, evaluate_kernel with the session, read what failed or how fast it was, and again; stop_job "
+    "confirms the best. For a single verdict evaluate_kernel alone. To let KForge search by itself: "
+    "start_forge, then job_status.";
 constexpr std::chrono::seconds kProgressPause{2};
+constexpr std::chrono::milliseconds kShortestPause{300};
 constexpr int kListMilliseconds = 3'600'000;  // how long a list stays true
 
 Json server_info() { return {{"name", "kforge"}, {"title", "KForge"}, {"version", KFORGE_VERSION}}; }
 Json capabilities() {
   return {{"tools", {{"listChanged", false}}}, {"resources", Json::object()}, {"prompts", Json::object()}};
-}
-
-Json supported_versions() {
-  Json list = Json::array({kModern});
-  for (const char* version : kLegacy) list.push_back(version);
-  return list;
 }
 
 RpcError invalid(std::string message) { return {RpcError::kInvalidParams, std::move(message), nullptr}; }
@@ -45,7 +37,7 @@ std::expected<bool, RpcError> is_modern(const Json& params) {
   const Json* meta = meta_of(params);
   if (!meta || !meta->contains(kVersionKey)) return false;
   const Json& version = (*meta)[kVersionKey];
-  if (version != kModern)
+  if (version != kModernVersion)
     return std::unexpected(RpcError{RpcError::kUnsupportedVersion,
                                     "this version of the protocol is not supported",
                                     Json{{"supported", supported_versions()}, {"requested", version}}});
@@ -77,56 +69,94 @@ Json content_of(const ToolResult& result) {
   return answer;
 }
 
-// Tells the client every few seconds that the call goes on, until it has ended.
+// Tells the client what is being done, when that changes and every few seconds, until the call has ended.
 class Heartbeat {
  public:
-  Heartbeat(const Json& params, std::string what, const std::function<void(std::string)>& send) {
+  Heartbeat(const Json& params, std::string what, const Outlet& outlet) : doing_(std::move(what)) {
     const Json* meta = meta_of(params);
     if (!meta || !meta->contains("progressToken")) return;
-    thread_ = std::jthread([this, token = (*meta)["progressToken"], what = std::move(what),
-                            send](const std::stop_token& stop) {
-      const auto begin = std::chrono::steady_clock::now();
-      std::mutex mutex;
-      std::unique_lock lock(mutex);
-      while (!wake_.wait_for(lock, stop, kProgressPause, [] { return false; }) && !stop.stop_requested()) {
-        const double seconds = seconds_since(begin);
-        send(notification_line("notifications/progress",
-                               {{"progressToken", token},
-                                {"progress", seconds},
-                                {"message", fmt::format("{}: {:.0f} s", what, seconds)}}));
-      }
+    thread_ = std::jthread([this, token = (*meta)["progressToken"], outlet](const std::stop_token& stop) {
+      beat(token, outlet, stop);
     });
   }
 
+  void say(std::string_view what) {
+    what = what.substr(0, kLongestStage);
+    std::lock_guard lock(mutex_);
+    if (doing_ == what) return;
+    doing_ = what;
+    changed_ = true;
+    wake_.notify_all();
+  }
+
  private:
+  void beat(const Json& token, const Outlet& outlet, const std::stop_token& stop) {
+    const auto begin = std::chrono::steady_clock::now();
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait_for(lock, stop, kProgressPause, [this] { return changed_; });
+      if (stop.stop_requested()) return;
+      changed_ = false;
+      const double seconds = seconds_since(begin);
+      const std::string doing = doing_;
+      lock.unlock();  // a client that reads slowly does not hold up the call
+      outlet.send(notification_line("notifications/progress",
+                                    {{"progressToken", token},
+                                     {"progress", seconds},
+                                     {"message", fmt::format("{} ({:.0f} s)", doing, seconds)}}));
+      lock.lock();
+      // A stage may be short: clients get no more than a few messages a second.
+      wake_.wait_for(lock, stop, kShortestPause, [] { return false; });
+    }
+  }
+
+  std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::jthread thread_;
+  std::string doing_;
+  bool changed_ = false;
+  std::jthread thread_;  // last: it uses the others
 };
 
 }  // namespace
 
-Server::Server(std::vector<Tool> tools, Resources resources, std::function<void(std::string)> send)
-    : tools_(std::move(tools)), resources_(std::move(resources)), send_(std::move(send)) {}
-
-Server::~Server() {
-  for (auto& [id, call] : calls_) call->thread.request_stop();
+Json supported_versions() {
+  Json list = Json::array({kModernVersion});
+  for (const char* version : kLegacyVersions) list.push_back(version);
+  return list;
 }
 
-void Server::receive(std::string_view line) {
-  forget_ended_calls();
+bool CallSlots::take() {
+  for (std::size_t taken = taken_; taken < most_;)
+    if (taken_.compare_exchange_weak(taken, taken + 1)) return true;
+  return false;
+}
+
+Server::Server(const std::vector<Tool>& tools, Resources resources, CallSlots& slots)
+    : tools_(tools), resources_(std::move(resources)), slots_(slots) {}
+
+Server::~Server() { cancel_all(); }
+
+void Server::receive(std::string_view line, const Outlet& outlet) {
   auto message = read_message(line);
-  if (!message) return send_(error_line(message.error().id, message.error().error));
-  if (!*message) return;
-  const RpcMessage& m = **message;
-  if (!m.is_request()) {
-    if (m.method == "notifications/cancelled") cancel(m.params);
-    return;
+  if (message && *message) return receive(**message, outlet);
+  if (!message) outlet.send(error_line(message.error().id, message.error().error));
+  outlet.ended();
+}
+
+void Server::receive(const RpcMessage& message, const Outlet& outlet) {
+  forget_ended_calls();
+  const auto modern = is_modern(message.params);
+  if (!message.is_request()) {
+    if (message.method == "notifications/cancelled") cancel(message.params.value("requestId", Json()));
+  } else if (!modern) {
+    outlet.send(error_line(message.id, modern.error()));
+  } else if (message.method == "tools/call") {
+    if (call_tool(message, *modern, outlet)) return;
+  } else {
+    const auto result = answer(message, *modern);
+    outlet.send(result ? result_line(message.id, *result) : error_line(message.id, result.error()));
   }
-  const auto modern = is_modern(m.params);
-  if (!modern) return send_(error_line(m.id, modern.error()));
-  if (m.method == "tools/call") return call_tool(m, *modern);
-  const auto result = answer(m, *modern);
-  send_(result ? result_line(m.id, *result) : error_line(m.id, result.error()));
+  outlet.ended();
 }
 
 Server::Answer Server::answer(const RpcMessage& message, bool modern) {
@@ -157,8 +187,8 @@ Server::Answer Server::answer(const RpcMessage& message, bool modern) {
 Server::Answer Server::initialize(const Json& params) {
   const Json requested = params.value("protocolVersion", Json());
   if (!requested.is_string()) return std::unexpected(invalid("\"protocolVersion\" must be a string"));
-  std::string version = kLegacy[0];
-  for (const char* known : kLegacy)
+  std::string version = kLegacyVersions[0];
+  for (const char* known : kLegacyVersions)
     if (requested == known) version = known;
   return Json{{"protocolVersion", version},
               {"capabilities", capabilities()},
@@ -199,55 +229,78 @@ Server::Answer Server::prompt(const Json& params) const {
       {"messages", Json::array({{{"role", "user"}, {"content", {{"type", "text"}, {"text", *text}}}}})}};
 }
 
-void Server::call_tool(const RpcMessage& message, bool modern) {
+bool Server::call_tool(const RpcMessage& message, bool modern, const Outlet& outlet) {
+  auto wrong = [&](RpcError error) {
+    outlet.send(error_line(message.id, error));
+    return false;
+  };
+  // What the assistant can mend is told to it, not to the host.
+  auto refuse = [&](std::string why) {
+    outlet.send(result_line(message.id, of_era(content_of(tool_failure(std::move(why))), modern, false)));
+    return false;
+  };
   const Json name = message.params.value("name", Json());
   const auto tool = std::ranges::find_if(tools_, [&](const Tool& one) { return name == one.name; });
-  if (tool == tools_.end()) return send_(error_line(message.id, invalid("there is no tool " + name.dump())));
+  if (tool == tools_.end()) return wrong(invalid("there is no tool " + name.dump()));
   const Json arguments = message.params.value("arguments", Json::object());
-  if (!arguments.is_object())
-    return send_(error_line(message.id, invalid("\"arguments\" must be an object")));
-  auto refuse = [&](std::string why) {
-    send_(result_line(message.id, of_era(content_of(tool_failure(std::move(why))), modern, false)));
-  };
-  if (auto wrong = wrong_arguments(tool->input_schema, arguments); !wrong.empty()) return refuse(wrong);
+  if (!arguments.is_object()) return wrong(invalid("\"arguments\" must be an object"));
+  if (auto fault = wrong_arguments(tool->input_schema, arguments); !fault.empty()) return refuse(fault);
+
+  std::lock_guard lock(mutex_);
   const std::string id = message.id.dump();
   if (calls_.contains(id))
-    return send_(
-        error_line(message.id, {RpcError::kInvalidRequest, "a call with this id is running", nullptr}));
-  if (calls_.size() >= kMostCalls)
+    return wrong({RpcError::kInvalidRequest, "a call with this id is running", nullptr});
+  if (!slots_.take())
     return refuse(
-        fmt::format("{} calls are running, the most there may be: wait for one of them", kMostCalls));
+        fmt::format("{} calls are running, the most there may be: wait for one of them", slots_.most()));
   auto call = std::make_unique<Call>();
   Call* one = call.get();
   calls_[id] = std::move(call);
-  one->thread = std::jthread([this, one, tool, message, modern](const std::stop_token& stop) {
-    run_call(*tool, message, modern, stop);
+  one->thread = std::jthread([this, one, tool, message, modern, outlet](const std::stop_token& stop) {
+    run_call(*tool, message, modern, outlet, stop);
+    slots_.give_back();
+    outlet.ended();
     one->done = true;
   });
+  return true;
 }
 
-void Server::run_call(const Tool& tool, const RpcMessage& message, bool modern, const std::stop_token& stop) {
+void Server::run_call(const Tool& tool, const RpcMessage& message, bool modern, const Outlet& outlet,
+                      const std::stop_token& stop) {
   ToolResult result;
   {
-    Heartbeat heartbeat(message.params, tool.title, send_);
+    Heartbeat heartbeat(message.params, tool.title, outlet);
     // What a document of another process lacks is told by an exception of the JSON library; it ends the call,
     // not the server.
     try {
-      result = tool.call({message.params.value("arguments", Json::object()), stop});
+      result = tool.call({message.params.value("arguments", Json::object()), stop,
+                          [&heartbeat](std::string_view doing) { heartbeat.say(doing); }});
     } catch (const std::exception& problem) {
       result = tool_failure(fmt::format("the call failed within the server: {}", problem.what()));
     }
   }
   if (stop.stop_requested()) return;  // nobody waits for the answer
-  send_(result_line(message.id, of_era(content_of(result), modern, false)));
+  outlet.send(result_line(message.id, of_era(content_of(result), modern, false)));
 }
 
-void Server::cancel(const Json& params) {
-  if (auto call = calls_.find(params.value("requestId", Json()).dump()); call != calls_.end())
-    call->second->thread.request_stop();
+void Server::cancel(const Json& id) {
+  std::lock_guard lock(mutex_);
+  if (auto call = calls_.find(id.dump()); call != calls_.end()) call->second->thread.request_stop();
+}
+
+void Server::cancel_all() {
+  std::lock_guard lock(mutex_);
+  for (auto& [id, call] : calls_) call->thread.request_stop();
+}
+
+bool Server::has_calls() {
+  forget_ended_calls();
+  std::lock_guard lock(mutex_);
+  return !calls_.empty();
 }
 
 void Server::forget_ended_calls() {
+  std::lock_guard lock(mutex_);
   std::erase_if(calls_, [](const auto& entry) { return entry.second->done.load(); });
 }
 

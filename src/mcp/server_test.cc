@@ -5,7 +5,7 @@
 
 #include <condition_variable>
 
-#include "mcp/schema.h"
+#include "mcp/sample_tools.h"
 #include "mcp/tools.h"
 
 namespace kforge::mcp {
@@ -19,14 +19,17 @@ class Session {
  public:
   explicit Session(std::vector<Tool> tools = {})
       : program_("/bin/false", "/tmp"),
-        server_(std::make_unique<Server>(std::move(tools), Resources(program_), [this](std::string line) {
-          std::lock_guard lock(mutex_);
-          sent_.push_back(Json::parse(line));
-          arrived_.notify_all();
-        })) {}
+        tools_(std::move(tools)),
+        server_(std::make_unique<Server>(tools_, Resources(program_), slots_)) {}
 
-  void send(const Json& message) { server_->receive(message.dump()); }
-  void send_text(const std::string& line) { server_->receive(line); }
+  void send(const Json& message) { send_text(message.dump()); }
+  void send_text(const std::string& line) {
+    server_->receive(line, {[this](std::string sent) {
+                       std::lock_guard lock(mutex_);
+                       sent_.push_back(Json::parse(sent));
+                       arrived_.notify_all();
+                     }});
+  }
   Json request(int id, const std::string& method, Json params = Json::object()) {
     send({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}});
     return answer(id);
@@ -50,37 +53,13 @@ class Session {
 
  private:
   OwnProgram program_;
+  std::vector<Tool> tools_;
+  CallSlots slots_{8};
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::vector<Json> sent_;
   std::unique_ptr<Server> server_;
 };
-
-Json modern(Json params = Json::object()) {
-  params["_meta"] = {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
-                     {"io.modelcontextprotocol/clientCapabilities", Json::object()}};
-  return params;
-}
-
-Tool echo() {
-  return {.name = "echo",
-          .title = "Echo",
-          .description = "d",
-          .input_schema =
-              object_of({{"word", one_of({"a", "b"}, "w")}, {"times", number_of(1, 3, "n")}}, {"word"}),
-          .call = [](const ToolCall& call) {
-            return ToolResult{.structured = {{"said", call.arguments["word"]}}};
-          }};
-}
-
-Tool sleeper(std::atomic<bool>& stopped) {
-  return {
-      .name = "sleep", .input_schema = object_of(Json::object()), .call = [&stopped](const ToolCall& call) {
-        while (!call.stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        stopped = true;
-        return ToolResult{};
-      }};
-}
 
 TEST(McpServer, TheOlderEraOpensWithAHandshake) {
   Session session({echo()});
@@ -167,6 +146,37 @@ TEST(McpServer, ACancelledCallEndsWithoutAnAnswer) {
   session.end();
   EXPECT_TRUE(stopped);
   for (const Json& one : session.sent()) EXPECT_NE(one.value("id", Json()), "long");
+}
+
+TEST(McpServer, ProgressSaysWhatIsBeingDone) {
+  std::atomic<bool> go_on = false;
+  Tool tool{.name = "work", .input_schema = object_of(Json::object()), .call = [&](const ToolCall& call) {
+              call.say("compiling");
+              while (!go_on) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+              return ToolResult{};
+            }};
+  Session session({tool});
+  session.send({{"jsonrpc", "2.0"},
+                {"id", 1},
+                {"method", "tools/call"},
+                {"params", {{"name", "work"}, {"_meta", {{"progressToken", "p"}}}}}});
+  while (session.sent().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  go_on = true;
+  session.answer(1);
+  const Json told = session.sent().front();
+  EXPECT_EQ(told["method"], "notifications/progress");
+  EXPECT_EQ(told["params"]["progressToken"], "p");
+  EXPECT_THAT(told["params"]["message"].get<std::string>(), HasSubstr("compiling"));
+}
+
+TEST(McpServer, OnlySoManyCallsRunAtOnce) {
+  std::atomic<bool> stopped = false;
+  Session session({sleeper(stopped)});
+  for (int id = 0; id < 8; ++id)
+    session.send({{"jsonrpc", "2.0"}, {"id", id}, {"method", "tools/call"}, {"params", {{"name", "sleep"}}}});
+  const Json refused = session.request(8, "tools/call", {{"name", "sleep"}})["result"];
+  EXPECT_TRUE(refused["isError"]);
+  EXPECT_THAT(refused["content"][0]["text"].get<std::string>(), HasSubstr("8 calls are running"));
 }
 
 TEST(McpServer, AClientThatGoesAwayEndsItsCalls) {

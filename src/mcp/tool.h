@@ -4,6 +4,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mcp/rpc.h"
@@ -25,9 +26,13 @@ struct ToolResult {
 
 inline ToolResult tool_failure(std::string text) { return {Json::object(), true, std::move(text), {}}; }
 
+inline constexpr std::size_t kLongestStage = 200;  // characters kept of what is said
+
 struct ToolCall {
   Json arguments = Json::object();
   std::stop_token stop;  // the client cancelled the call, or went away
+  // Tells who waits what is being done now: "compiling". From the thread of the call.
+  std::function<void(std::string_view)> say = [](std::string_view) {};
 };
 
 struct Tool {

@@ -80,11 +80,14 @@ class Words {
 };
 
 ToolResult shown(const OwnProgram::Answer& answer);
+// Puts a sentence before the figures, which are repeated as text for hosts that read nothing else.
+void tell(ToolResult& result, const std::string& summary);
 ToolResult run(const OwnProgram& program, Words words, const ToolCall& call, double limit);
 
 // Arguments that several tools have.
 Json task_argument();
 Json platform_argument();
 Json shapes_argument();
+Json precision_argument();
 
 }  // namespace kforge::mcp

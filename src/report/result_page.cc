@@ -26,7 +26,7 @@ std::string verdict_words(const EvalReport& r) {
 
 }  // namespace
 
-Result<std::string> to_html(const EvalReport& r, const Candidate* program) {
+PageData page_data(const EvalReport& r, const Candidate* program) {
   PageRoom room;
   PageData data;
   data.text("title", fmt::format("{} on {}", short_line(r.task), short_line(r.platform)));
@@ -57,7 +57,11 @@ Result<std::string> to_html(const EvalReport& r, const Candidate* program) {
   for (std::size_t i = 0; i < std::min<std::size_t>(r.notes.size(), 100); ++i)
     data.row("notes", PageData().text("line", short_line(r.notes[i], 400)));
   data.text("commands", fmt::format("kforge recheck {0}\nkforge show {0} --explain", r.result_id));
-  return render_page("result", data);
+  return data;
+}
+
+Result<std::string> to_html(const EvalReport& report, const Candidate* program) {
+  return render_page("result", page_data(report, program));
 }
 
 }  // namespace kforge

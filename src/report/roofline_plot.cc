@@ -91,6 +91,36 @@ std::optional<XyChart> roofline_plot(const RunReport& r, const RunEvidence& evid
   return chart;
 }
 
+std::optional<XyChart> roofline_plot(const EvalReport& r) {
+  if (!r.time_ns || !r.roofline || !r.achieved || r.cases.size() > 1 || r.flops <= 0 || r.bytes <= 0)
+    return std::nullopt;
+  if (!(r.roofline->fraction > 0) || !(r.achieved->gflops > 0)) return std::nullopt;
+  const Work work{r.flops, "GFLOP/s"};
+  const double intensity = r.flops / r.bytes, lo = intensity / 10, hi = intensity * 10;
+  const double limit = r.achieved->gflops / r.roofline->fraction;
+  XyChart chart{.title = "roofline: the kernel and its baselines below the limit that binds",
+                .x = {"flop per byte of memory the graph needs", ScaleKind::kLog, {lo, hi}},
+                .y = {work.unit, ScaleKind::kLog, {limit * 1.2}}};
+  if (r.roofline->bound == "compute")
+    chart.series.push_back(
+        roof(fmt::format("compute {:.0f} GFLOP/s", limit), Tone::kPlain, lo, limit, hi, limit));
+  else
+    chart.series.push_back(
+        roof(fmt::format("{} {:.0f} GB/s", shortened(r.roofline->bound, 24), limit / intensity), Tone::kPlain,
+             lo, limit / 10, hi, limit * 10));
+  XySeries baselines{"baselines", Drawn::kPoints, Tone::kSecond, {}};
+  for (const BaselineResult& baseline : r.baselines)
+    if (baselines.points.size() < kMostPoints && baseline.time_ns.lo > 0)
+      baselines.points.push_back(
+          {intensity, rate_of(work, baseline.time_ns), "", shortened(baseline.name, 40)});
+  if (!baselines.points.empty()) chart.series.push_back(std::move(baselines));
+  chart.series.push_back({"the kernel",
+                          Drawn::kPoints,
+                          Tone::kBest,
+                          {{intensity, rate_of(work, *r.time_ns), "", "the kernel"}}});
+  return chart;
+}
+
 std::optional<XyChart> attempts_plot(const RunReport& r) {
   const auto work = work_of(r);
   if (!work) return std::nullopt;

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "machine/machine.h"
 #include "profile/profile.h"
+#include "report/page_template.h"
 #include "report/run_report.h"
 #include "store/runs.h"
 
@@ -30,9 +31,12 @@ Result<RunEvidence> evidence_of(RunRecords& records, const RunReport& report);
 // The attempts that led to `number`, the first of them first, itself last. Empty: there is no such attempt.
 std::vector<const Attempt*> line_of_descent(const std::vector<Attempt>& attempts, std::optional<int> number);
 
+// What pages/run_parts.mustache and pages/result_parts.mustache show; `program` is what was judged, where it
+// is known.
+PageData page_data(const RunReport& report, const RunEvidence& evidence);
+PageData page_data(const EvalReport& report, const Candidate* program);
 // One file that needs nothing else: no network, no scripts. An Error: the folder pages/ is not there.
 Result<std::string> to_html(const RunReport& report, const RunEvidence& evidence);
-// Of one verdict; `program` is what was judged, where it is known.
 Result<std::string> to_html(const EvalReport& report, const Candidate* program);
 
 }  // namespace kforge

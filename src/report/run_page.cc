@@ -273,7 +273,7 @@ void add_reproduction(PageData& data, const RunReport& r, const RunEvidence& evi
 
 }  // namespace
 
-Result<std::string> to_html(const RunReport& r, const RunEvidence& evidence) {
+PageData page_data(const RunReport& r, const RunEvidence& evidence) {
   PageRoom room;
   PageData data;
   data.text("title", fmt::format("{} on {}", short_line(r.task), short_line(r.platform)));
@@ -300,7 +300,11 @@ Result<std::string> to_html(const RunReport& r, const RunEvidence& evidence) {
   data.text("profiled_other", evidence.profiled && evidence.profiled != r.best_attempt ? "yes" : "");
   add_profile(data, evidence.profile, room);
   add_conversation(data, evidence, room);
-  return render_page("run", data);
+  return data;
+}
+
+Result<std::string> to_html(const RunReport& report, const RunEvidence& evidence) {
+  return render_page("run", page_data(report, evidence));
 }
 
 }  // namespace kforge

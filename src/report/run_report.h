@@ -70,7 +70,7 @@ class RunView : public Progress {
   virtual void line(std::string_view text) = 0;
 };
 // Lines and a moving status on a terminal; silence elsewhere and when `quiet`. `always`: lines also
-// elsewhere.
-std::unique_ptr<RunView> make_run_view(bool quiet, bool always);
+// elsewhere; `stages`: and a line for each stage.
+std::unique_ptr<RunView> make_run_view(bool quiet, bool always, bool stages = false);
 
 }  // namespace kforge

@@ -42,9 +42,9 @@ class LiveView final : public RunView {
 
 }  // namespace
 
-std::unique_ptr<RunView> make_run_view(bool quiet, bool always) {
+std::unique_ptr<RunView> make_run_view(bool quiet, bool always, bool stages) {
   bool terminal = ::isatty(STDERR_FILENO);
-  return std::make_unique<LiveView>(!quiet && (terminal || always), !quiet && terminal);
+  return std::make_unique<LiveView>(!quiet && (terminal || always), !quiet && (terminal || stages));
 }
 
 }  // namespace kforge

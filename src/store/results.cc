@@ -7,11 +7,6 @@
 namespace kforge {
 namespace {
 
-std::optional<double> optional_real(const Statement& row, int column) {
-  if (row.is_null(column)) return std::nullopt;
-  return row.real(column);
-}
-
 std::vector<double> parse_samples(const std::string& text) {
   auto json = nlohmann::json::parse(text, nullptr, false);
   std::vector<double> samples;
@@ -27,8 +22,9 @@ Result<void> Store::save_result(const StoredResult& result) {
   KF_TRY(auto transaction, Transaction::begin(database_));
   KF_TRY(auto insert, database_.prepare(
                           "INSERT INTO result(id, created_at, candidate, build, task, task_hash, shape_set, "
-                          "platform, precision, outcome, gate, time_ns, speedup, against, machine, document) "
-                          "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
+                          "platform, precision, outcome, gate, time_ns, speedup, against, machine, document, "
+                          "kernel) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?16, coalesce(CASE WHEN "
+                          "json_valid(?16) THEN json_extract(?16, '$.kernel.path') END, ''))"));
   insert.bind(result.id).bind(result.created_at).bind(null_if_empty(result.candidate)).bind(result.build);
   insert.bind(result.task)
       .bind(result.task_hash)
@@ -103,8 +99,8 @@ Result<StoredResult> Store::result(std::string_view id) {
                           &result.platform, &result.precision, &result.outcome,
                           &result.gate,     &result.against,   &result.machine};
   for (int column = 3; std::string * text : texts) *text = row.text(column++);
-  result.time_ns = optional_real(row, 12);
-  result.speedup = optional_real(row, 13);
+  result.time_ns = row.optional_real(12);
+  result.speedup = row.optional_real(13);
   result.document = row.text(14);
   KF_TRY_VOID(load_evidence(result));
   return result;
@@ -138,27 +134,9 @@ Result<void> Store::load_evidence(StoredResult& result) {
 }
 
 Result<std::vector<ResultRow>> Store::latest_results(const ResultFilter& filter) {
-  KF_TRY(
-      auto query,
-      database_.prepare(
-          "SELECT id, created_at, task, shape_set, platform, precision, outcome, gate, against, "
-          "machine, CASE WHEN json_valid(document) THEN json_extract(document, '$.kernel.path') END, "
-          "candidate, time_ns, speedup FROM result WHERE (?1 = '' OR task = ?1 OR substr(task, instr(task, "
-          "'/') + 1) = ?1) "
-          "AND (?2 = '' OR outcome = ?2) ORDER BY id DESC LIMIT ?3"));
-  query.bind(filter.task).bind(filter.outcome).bind(static_cast<std::int64_t>(filter.limit));
-  std::vector<ResultRow> rows;
-  for (;;) {
-    KF_TRY(bool more, query.step());
-    if (!more) return rows;
-    ResultRow& row = rows.emplace_back();
-    std::string* texts[] = {&row.id,       &row.created_at, &row.task,    &row.shape_set,
-                            &row.platform, &row.precision,  &row.outcome, &row.gate,
-                            &row.against,  &row.machine,    &row.kernel,  &row.candidate};
-    for (int column = 0; std::string * text : texts) *text = query.text(column++);
-    row.time_ns = optional_real(query, 12);
-    row.speedup = optional_real(query, 13);
-  }
+  KF_TRY(ResultPage page,
+         find_results({.task = filter.task, .outcome = filter.outcome, .limit = filter.limit}));
+  return std::move(page.rows);
 }
 
 }  // namespace kforge

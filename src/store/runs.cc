@@ -1,38 +1,13 @@
 // Runs: how they were asked for and how they ended.
 #include "store/runs.h"
 
-#include <charconv>
-
 #include "store/option_document.h"
+#include "store/run_row.h"
 
 namespace kforge {
 namespace {
 
 using Lock = std::lock_guard<std::mutex>;
-
-constexpr const char* kRunColumns =
-    "SELECT id, created_at, task, task_hash, shape_set, platform, precision, generator, analyst, strategy, "
-    "options, "
-    "state, ended, result, against, folder, document, seed, best, speedup FROM run ";
-
-Result<StoredRun> read_run(const Statement& row) {
-  StoredRun run;
-  std::string options, state, ended;
-  std::string* texts[] = {&run.id,       &run.created_at, &run.task,      &run.task_hash, &run.shape_set,
-                          &run.platform, &run.precision,  &run.generator, &run.analyst,   &run.strategy,
-                          &options,      &state,          &ended,         &run.result,    &run.against,
-                          &run.folder,   &run.document};
-  int column = 0;
-  for (std::string* text : texts) *text = row.text(column++);
-  KF_TRY(run.options, options_from_document(options));
-  run.state = state == name_of(RunState::kFinished) ? RunState::kFinished : RunState::kRunning;
-  run.ended = ending_from_name(ended);
-  std::string seed = row.text(column++);
-  std::from_chars(seed.data(), seed.data() + seed.size(), run.seed, 16);
-  if (!row.is_null(column)) run.best = static_cast<int>(row.integer(column));
-  if (!row.is_null(column + 1)) run.speedup = row.real(column + 1);
-  return run;
-}
 
 }  // namespace
 
@@ -126,26 +101,10 @@ Result<std::string> RunRecords::full_id(std::string_view id) {
 Result<StoredRun> RunRecords::run(std::string_view id) {
   Lock lock(mutex_);
   KF_TRY(std::string full, full_id(id));
-  KF_TRY(auto query, database_.prepare(std::string(kRunColumns) + "WHERE id = ?"));
+  KF_TRY(auto query, database_.prepare(run_columns(true) + "WHERE id = ?"));
   KF_TRY(bool found, query.bind(full).step());
   if (!found) return fail("the run {} was removed", full);
   return read_run(query);
-}
-
-Result<std::vector<StoredRun>> RunRecords::latest(std::string_view task, std::size_t limit) {
-  Lock lock(mutex_);
-  KF_TRY(auto query,
-         database_.prepare(std::string(kRunColumns) +
-                           "WHERE (?1 = '' OR task = ?1 OR substr(task, instr(task, '/') + 1) = ?1) "
-                           "ORDER BY id DESC LIMIT ?2"));
-  query.bind(task).bind(static_cast<std::int64_t>(limit));
-  std::vector<StoredRun> runs;
-  for (;;) {
-    KF_TRY(bool more, query.step());
-    if (!more) return runs;
-    KF_TRY(StoredRun run, read_run(query));
-    runs.push_back(std::move(run));
-  }
 }
 
 Result<std::optional<RunRecords::Elsewhere>> RunRecords::best_elsewhere(std::string_view task,

@@ -47,6 +47,22 @@ struct StoredRun {
   std::string against, folder, document;
 };
 
+enum class RunOrder : std::uint8_t { kNewest, kTask, kPlatform, kSpeedup };
+
+// What a page of a list shows.
+struct RunQuery {
+  std::string task, platform;     // "" for any
+  std::optional<RunState> state;  // nothing: any
+  std::string search;             // in ids, names, agents and baselines; "" for all
+  RunOrder sort = RunOrder::kNewest;
+  bool ascending = false;
+  std::size_t limit = 20, offset = 0;
+};
+struct RunPage {
+  std::vector<StoredRun> rows;  // without their documents
+  std::size_t total = 0;        // that fit, on all pages
+};
+
 // What a run is doing now.
 enum class RunActivity : std::uint8_t {
   kRunning,  // a process works on it
@@ -123,7 +139,8 @@ class RunRecords {
   // Only one process works on a run: the lock goes with it, however it ends. An Error: another one does.
   Result<FileLock> hold(std::string_view run);
   bool held(std::string_view run) const;
-  // Newest first.
+  Result<RunPage> find(const RunQuery& query);
+  // Newest first, without their documents.
   Result<std::vector<StoredRun>> latest(std::string_view task, std::size_t limit);
 
   // The stages of an attempt, each when it is there.

@@ -88,6 +88,11 @@ bool Statement::is_null(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
 
+std::optional<double> Statement::optional_real(int column) const {
+  if (is_null(column)) return std::nullopt;
+  return real(column);
+}
+
 void Database::Close::operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
 
 Result<Database> Database::open(const std::filesystem::path& file) {

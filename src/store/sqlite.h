@@ -43,6 +43,7 @@ class Statement {
   std::int64_t integer(int column) const;
   double real(int column) const;
   bool is_null(int column) const;
+  std::optional<double> optional_real(int column) const;
 
  private:
   friend class Database;

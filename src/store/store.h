@@ -63,6 +63,27 @@ struct ResultFilter {
   std::size_t limit = 20;
 };
 
+enum class ResultOrder : std::uint8_t { kNewest, kTask, kPlatform, kOutcome, kTime, kSpeedup };
+
+// What a page of a list shows.
+struct ResultQuery {
+  std::string task, outcome, platform, machine;  // "" for any
+  std::string search;                            // in ids, names, kernels and gates; "" for all
+  ResultOrder sort = ResultOrder::kNewest;
+  bool ascending = false;
+  std::size_t limit = 20, offset = 0;
+};
+struct ResultPage {
+  std::vector<ResultRow> rows;
+  std::size_t total = 0;  // that fit, on all pages
+};
+
+// A machine that results are of.
+struct MachineRow {
+  std::string id, text, last_result;
+  std::size_t results = 0;
+};
+
 struct CheckSecret {
   std::uint64_t seed = 0;
   int uses = 0;  // evaluations it has served, this one included
@@ -87,6 +108,10 @@ class Store {
   Result<StoredResult> result(std::string_view id);
   // Newest first.
   Result<std::vector<ResultRow>> latest_results(const ResultFilter& filter);
+  Result<ResultPage> find_results(const ResultQuery& query);
+  // Those of stored results; the newest first, and in order of their names.
+  Result<std::vector<MachineRow>> machines();
+  Result<std::vector<std::string>> platforms();
 
   // The secret for one evaluation of this task; counts the use and draws a new one after kSecretUses.
   Result<CheckSecret> next_check_secret(std::string_view task_key);

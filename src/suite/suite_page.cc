@@ -114,7 +114,7 @@ std::string score_words(const Score& score) {
 
 }  // namespace
 
-Result<std::string> to_html(const SuiteReport& report) {
+PageData page_data(const SuiteReport& report) {
   PageData data;
   data.text("title", title_of(report)).text("about", summary_of(report));
   data.text("verdict", report.complete() ? "verified" : "unfinished").rows("headline_facts").rows("parts");
@@ -135,7 +135,9 @@ Result<std::string> to_html(const SuiteReport& report) {
     data.row("ablations", table_data("Ablation", side_by_side_table(sides), "llrrrrrr", kMostProblems));
   data.text("options", short_line(fmt::format("{}", fmt::join(report.plan.arguments, " ")), 400));
   data.text("suite_id", report.plan.id);
-  return render_page("suite", data);
+  return data;
 }
+
+Result<std::string> to_html(const SuiteReport& report) { return render_page("suite", page_data(report)); }
 
 }  // namespace kforge

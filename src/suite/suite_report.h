@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "report/eval_terminal.h"
+#include "report/page_template.h"
 #include "suite/suite_folder.h"
 #include "suite/suite_record.h"
 
@@ -52,6 +53,8 @@ std::string to_terminal(const SuiteReport& report, const TerminalStyle& style);
 std::string to_markdown(const SuiteReport& report);
 std::string to_json(const SuiteReport& report);
 std::string to_csv(const SuiteReport& report);  // a line for each task
+// What pages/suite_parts.mustache shows.
+PageData page_data(const SuiteReport& report);
 // One file that needs nothing else. An Error: the folder pages/ is not there.
 Result<std::string> to_html(const SuiteReport& report);
 // report.json, report.csv, report.md and report.html in the folder of the suite.

@@ -1,15 +1,28 @@
-"""The official client of the Model Context Protocol against `kforge mcp`: every tool, progress, cancellation, mistakes.
+"""The official client of the Model Context Protocol against `kforge mcp` and `kforge serve`: every tool, progress,
+cancellation, mistakes, two clients at once, a client that dies. Works with both major versions of the client.
 
     check_mcp.py KFORGE ROOT
 """
 
 import asyncio
+import contextlib
+import http.client
 import json
 import os
+import subprocess
 import sys
+import time
 
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+from served import Served
+
+try:
+    from mcp import Client  # from version 2 on: it speaks the newer era too
+except ImportError:
+    Client = None
 
 KERNEL = """#include "task.h"
 extern "C" void kernel(const float* x, float* y) {
@@ -35,10 +48,13 @@ def text(result):
     return result.content[0].text
 
 
+TOOLS = """list_tasks show_task list_platforms kernel_contract evaluate_kernel start_session start_forge job_status
+stop_job list_results list_runs show_result compare analyse_profile import_module start_suite""".split()
+
+
 async def check_lists(session):
     tools = (await session.list_tools()).tools
-    names = [tool.name for tool in tools]
-    assert "evaluate_kernel" in names and "start_forge" in names, names
+    assert [tool.name for tool in tools] == TOOLS, tools
     assert all(len(tool.description) < 2000 for tool in tools)
     assert len((await session.list_prompts()).prompts) == 2
     got = await session.get_prompt("optimise", {"task": "core/relu"})
@@ -73,25 +89,50 @@ async def check_writing(session):
     async def on_progress(progress, total, message):
         seen.append((progress, message))
 
-    del arguments["check_only"]
-    right = await session.call_tool(
-        "evaluate_kernel", {**arguments, "source": KERNEL % "0"}, progress_callback=on_progress
-    )
+    tuned = "// kforge: tune WIDE=4,8\n#define WIDE 4\n" + KERNEL % "0"
+    right = await session.call_tool("evaluate_kernel", {**arguments, "source": tuned}, progress_callback=on_progress)
     report = structured(right)
-    assert report["outcome"] == "passed" and text(right).startswith("passed; "), report
-    assert seen == sorted(seen), seen
+    assert report["outcome"] == "passed" and text(right).startswith("passed"), report
+    assert any("WIDE" in note for note in report["notes"]), "what was not searched is said"
+    times = [progress for progress, _ in seen]
+    assert times == sorted(set(times)), seen
+    assert any("gate" in message or "check" in message or "compil" in message for _, message in seen), seen
     source = await session.call_tool("show_result", {"id": report["id"], "source": True})
     assert "y[i]" in text(source)
     shown = structured(await session.call_tool("show_result", {"id": report["id"]}))
     assert shown["id"] == report["id"]
-    listed = structured(await session.call_tool("list_results", {"limit": 5}))
+    listed = structured(await session.call_tool("list_results", {"limit": 10}))
     assert any(one["id"] == report["id"] for one in listed["results"]), listed
     compared = await session.call_tool("compare", {"a": report["id"], "b": report["id"], "no_time": True})
     assert not failed(compared), compared
-    both = await session.call_tool("evaluate_kernel", {**arguments, "source": "x", "path": "y"})
-    assert failed(both)
-    missing = await session.call_tool("analyse_profile", {"profile": "no_such_file"})
-    assert failed(missing)
+
+
+async def check_mistakes(session):
+    """What can be mended is told to the assistant, with what to do."""
+    for tool, arguments, words in (
+        ("evaluate_kernel", {"task": "core/relu", "source": "x", "path": "y"}, "either"),
+        ("evaluate_kernel", {"source": "x"}, "start_session"),
+        ("evaluate_kernel", {"session": "none", "source": "x"}, "start_session"),
+        ("evaluate_kernel", {"task": "core/relu", "path": "../outside.cc"}, "outside"),
+        ("analyse_profile", {"profile": "no_such_file"}, "no_such_file"),
+        ("import_module", {"path": "no_such.py", "out": "there"}, "no_such.py"),
+        ("start_suite", {"suite": "none", "budget_s": 0}, "at least"),
+        ("job_status", {"job": "none"}, "list_runs"),
+        ("stop_job", {"job": "none"}, "none"),
+        ("list_tasks", {"siute": "core"}, "suite"),
+    ):
+        answer = await session.call_tool(tool, arguments)
+        assert failed(answer) and words in text(answer), (tool, arguments, answer)
+
+
+async def ended(session, job):
+    status = {}
+    for _ in range(10):
+        status = structured(await session.call_tool("job_status", {"job": job, "wait_s": 25})) or {}
+        if status.get("job_state") != "running":
+            break
+    assert status.get("job_state") == "ended", status
+    return status
 
 
 async def check_jobs(session):
@@ -103,12 +144,34 @@ async def check_jobs(session):
     status = structured(await session.call_tool("job_status", {"job": started["job"], "wait_s": 1}))
     assert status["job_state"] == "running", status
     await session.call_tool("stop_job", {"job": started["job"]})
-    for _ in range(10):
-        status = structured(await session.call_tool("job_status", {"job": started["job"], "wait_s": 25})) or {}
-        if status.get("job_state") != "running":
-            break
-    assert status.get("job_state") == "ended", status
-    assert failed(await session.call_tool("job_status", {"job": "none"}))
+    await ended(session, started["job"])
+    suite = structured(await session.call_tool("start_suite", {"suite": "core", "only": "none/*", "budget_s": 1}))
+    await session.call_tool("stop_job", {"job": suite["job"]})
+
+
+async def check_session(session):
+    """The assistant as the generation agent: what it hands over are attempts of one run."""
+    opened = structured(
+        await session.call_tool("start_session", {"task": "core/relu", "shapes": "small", "baselines": ["none"]})
+    )
+    run = opened["session"]
+    evaluate = {"session": run, "change": "first"}
+    wrong = structured(await session.call_tool("evaluate_kernel", {**evaluate, "source": KERNEL % "1"}))
+    assert wrong["outcome"] == "wrong_value" and wrong["attempt"]["number"] == 1, wrong
+    right = structured(await session.call_tool("evaluate_kernel", {**evaluate, "source": KERNEL % "0"}))
+    assert right["outcome"] == "passed" and right["attempt"]["accepted"], right
+    assert right["attempt"]["parent"] == 1 and right["attempt"]["pass"] == "functional", right
+    assert right.get("next", {}).get("pass", "optimization") == "optimization", right
+    again = await session.call_tool("evaluate_kernel", {**evaluate, "source": KERNEL % "0"})
+    assert failed(again) and "judged before" in text(again), again
+    settled = await session.call_tool("evaluate_kernel", {**evaluate, "task": "core/relu", "source": "x"})
+    assert failed(settled) and "settled" in text(settled), settled
+    await session.call_tool("stop_job", {"job": run})
+    report = await ended(session, run)
+    assert [one["outcome"] for one in report["attempts"]][:2] == ["wrong_value", "passed"], report
+    listed = structured(await session.call_tool("list_runs", {"limit": 10}))
+    assert any(one["id"] == right["run"] and "mailbox" in one["generator"] for one in listed["runs"]), listed
+    return run
 
 
 async def check_cancelling(session):
@@ -116,27 +179,119 @@ async def check_cancelling(session):
     call = asyncio.create_task(session.call_tool("evaluate_kernel", {"task": "core/matmul", "source": KERNEL % "0"}))
     await asyncio.sleep(0.5)
     call.cancel()
-    try:
+    with contextlib.suppress(asyncio.CancelledError):
         await call
-    except asyncio.CancelledError:
-        pass
     assert structured(await session.call_tool("list_platforms", {}))["platforms"]
 
 
-async def talk(kforge, root, checks):
-    server = StdioServerParameters(command=kforge, args=["mcp", "--root", root], env=dict(os.environ))
-    async with stdio_client(server) as (read, write):
-        async with ClientSession(read, write) as session:
+@contextlib.asynccontextmanager
+async def session_of(transport, era):
+    """A client on a transport: with the handshake, or, from version 2 of the client on, without."""
+    if era == "newer":
+        async with Client(transport, mode="2026-07-28") as client:
+            yield client
+        return
+    async with transport as streams:
+        async with ClientSession(streams[0], streams[1]) as session:
             await session.initialize()
-            for check in checks:
-                await check(session)
+            yield session
+
+
+def over_stdio(kforge, root):
+    return stdio_client(StdioServerParameters(command=kforge, args=["mcp", "--root", root], env=dict(os.environ)))
+
+
+def over_http(server):
+    client = create_mcp_http_client(headers={"Authorization": f"Bearer {server.token}"})
+    return streamable_http_client(server.address + "/mcp", http_client=client)
+
+
+async def talk(transport, era, *checks):
+    async with session_of(transport, era) as session:
+        return [await check(session) for check in checks]
+
+
+def children_of(pid):
+    """Programs that a process runs, by their first two words."""
+    found = []
+    for folder in os.listdir("/proc"):
+        with contextlib.suppress(OSError, ValueError):
+            with open(f"/proc/{int(folder)}/stat") as stat, open(f"/proc/{int(folder)}/cmdline") as words:
+                if int(stat.read().rsplit(")", 1)[1].split()[1]) == pid:
+                    found.append(" ".join(words.read().split("\0")[:7]))
+    return found
+
+
+def wait_until(holds, what):
+    for _ in range(600):
+        if holds():
+            return
+        time.sleep(0.1)
+    raise AssertionError(what)
+
+
+CALL = {"name": "evaluate_kernel", "arguments": {"task": "core/matmul", "source": KERNEL % "0"}}
+
+
+def check_dying_over_http(server):
+    """A client that goes away in the middle of a call ends it."""
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {**CALL, "_meta": {**meta, "progressToken": 1}}}
+    headers = {
+        "Authorization": f"Bearer {server.token}",
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "evaluate_kernel",
+    }
+    connection = http.client.HTTPConnection(server.address.removeprefix("http://"), timeout=60)
+    connection.request("POST", "/mcp", json.dumps(body), headers)
+    stream = connection.getresponse()
+    assert stream.getheader("Content-Type") == "text/event-stream", stream.headers
+    assert b"progress" in stream.readline() + stream.readline(), "progress comes first"
+    is_judging = lambda: any(" eval" in one for one in children_of(server.process.pid))
+    assert is_judging()
+    stream.close()
+    connection.close()
+    wait_until(lambda: not is_judging(), "the call went on without its client")
+    # Strangers are kept out: no token, another site.
+    for wrong in ({"Authorization": "Bearer x"}, {"Origin": "http://evil.example"}, {"Host": "evil.example"}):
+        connection.request("POST", "/mcp", json.dumps(body), {**headers, **wrong})
+        answer = connection.getresponse()
+        answer.read()
+        assert answer.status in (401, 403, 421), (wrong, answer.status)
+
+
+def check_dying_over_stdio(kforge, root):
+    """A server whose client is gone ends, and what it had started with it."""
+    server = subprocess.Popen([kforge, "mcp", "--root", root], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": CALL}
+    server.stdin.write(json.dumps(call).encode() + b"\n")
+    server.stdin.flush()
+    wait_until(lambda: any(" eval" in one for one in children_of(server.pid)), "the call did not begin")
+    server.stdin.close()
+    server.stdout.close()
+    assert server.wait(60) == 0
 
 
 async def main(kforge, root):
-    # Two clients at once, each with a server of its own, on one store.
-    await asyncio.gather(
-        talk(kforge, root, [check_lists, check_reading, check_cancelling]), talk(kforge, root, [check_writing, check_jobs])
-    )
+    newer = "newer" if Client else "older"
+    with Served(kforge, "--root", root) as server:
+        # Clients at once, each over stdio with a server of its own, on one store.
+        results = await asyncio.gather(
+            talk(over_stdio(kforge, root), "older", check_lists, check_reading, check_cancelling, check_mistakes),
+            talk(over_stdio(kforge, root), newer, check_jobs),
+            talk(over_http(server), newer, check_lists, check_writing, check_cancelling, check_mistakes),
+            talk(over_http(server), "older", check_session),
+        )
+        job = results[3][0]
+        # A job of another server is known from the store.
+        async with session_of(over_stdio(kforge, root), newer) as other:
+            known = structured(await other.call_tool("job_status", {"job": job}))
+            assert known["job_state"] in ("stopped", "finished") and known["attempts"], known
+        check_dying_over_http(server)
+    check_dying_over_stdio(kforge, root)
     print("mcp ok")
 
 

@@ -1,0 +1,105 @@
+// Runs: the list, and one with the content of its report.
+#include "base/readable.h"
+#include "forge/forge.h"
+#include "report/run_evidence.h"
+#include "serve/list_view.h"
+#include "serve/page.h"
+#include "serve/site.h"
+#include "suite/run_list.h"
+
+namespace kforge::serve {
+namespace {
+
+RunOrder run_order(const std::string& word) {
+  constexpr std::pair<const char*, RunOrder> kWords[] = {
+      {"task", RunOrder::kTask}, {"platform", RunOrder::kPlatform}, {"speedup", RunOrder::kSpeedup}};
+  for (const auto& [name, order] : kWords)
+    if (word == name) return order;
+  return RunOrder::kNewest;
+}
+
+std::optional<RunState> state_from(const std::string& word) {
+  for (RunState state : {RunState::kRunning, RunState::kFinished})
+    if (word == name_of(state)) return state;
+  return std::nullopt;
+}
+
+Row row_of(const StoredRun& run, RunActivity activity, const SuiteFolder* suite) {
+  return {{{run.id, "/runs/" + address_word(run.id)},
+           {run.task, "/runs?task=" + address_word(run.task)},
+           {run.platform},
+           {state_words(run, activity), "", std::string(name_of(activity))},
+           {outcome_words(run), "", "", run.speedup},
+           {run.generator},
+           {suite ? suite->plan().id : "", suite ? "/suites/" + suite->plan().id : ""},
+           {minute_of(run.created_at)}},
+          to_json(run, activity, suite)};
+}
+
+Result<ListView> runs_list(const Asked& asked) {
+  KF_TRY(auto records, RunRecords::open());
+  KF_TRY(auto suites, SuiteFolder::all());
+  const ListAsked wanted = list_asked(asked);
+  KF_TRY(RunPage found, records->find({.task = asked.asked("task"),
+                                       .platform = asked.asked("platform"),
+                                       .state = state_from(asked.asked("state")),
+                                       .search = wanted.search,
+                                       .sort = run_order(wanted.sort),
+                                       .ascending = wanted.ascending,
+                                       .limit = wanted.size,
+                                       .offset = wanted.offset}));
+  ListView view{.section = "runs", .title = "Runs", .schema = "kforge.runs/1", .records = "runs"};
+  view.about = "Every search for a kernel, under way or ended.";
+  view.columns = {{"run", "when", false, true},
+                  {"task", "task"},
+                  {"platform", "platform"},
+                  {"state"},
+                  {"result", "speedup", false, true},
+                  {"generator"},
+                  {"suite"},
+                  {"when", "when", false, true}};
+  view.choices = {{"state", "State", {"running", "finished"}}};
+  for (const char* name : {"task", "platform"})
+    if (!asked.asked(name).empty()) view.choices.push_back({name, name, {}});
+  view.empty = wanted.search.empty() ? "There is no such run. `kforge forge` makes one." : "Nothing fits.";
+  for (const StoredRun& run : found.rows)
+    view.rows.push_back(row_of(run, activity_of(*records, run), suite_of(run, suites)));
+  view.total = found.total;
+  view.arranged = view.may_compare = true;
+  return view;
+}
+
+struct OneRun {
+  RunReport report;
+  RunEvidence evidence;
+};
+
+Result<OneRun> read_one(const std::string& id, bool with_evidence) {
+  KF_TRY(auto records, RunRecords::open());
+  OneRun one;
+  KF_TRY(one.report, report_of(*records, id));
+  if (with_evidence) {
+    KF_TRY(one.evidence, evidence_of(*records, one.report));
+  }
+  return one;
+}
+
+}  // namespace
+
+Answer runs_page(const Asked& asked) {
+  auto view = runs_list(asked);
+  return view ? list_page(asked, std::move(*view))
+              : refusal(asked, 500, view.error().message, view.error().remedy);
+}
+
+Answer run_page(const Asked& asked) {
+  if (!is_id(asked.parts[0])) return refusal(asked, 404, "There is no such run");
+  auto one = read_one(asked.parts[0], !asked.json);
+  if (!one) return not_found(asked, one.error());
+  if (asked.json) return json_answer(kforge::to_json(one->report));
+  PageData data = page_data(one->report, one->evidence);
+  add_frame(data, asked, fmt::format("{} on {}", one->report.task, one->report.platform), "runs");
+  return page(asked, "run", data);
+}
+
+}  // namespace kforge::serve

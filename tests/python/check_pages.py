@@ -1,0 +1,166 @@
+"""The pages of `kforge serve` in a real browser: every page, light and dark, narrow and wide; a run that updates itself,
+a form that starts one, the keyboard alone; nothing to complain about in the console, nothing serious for axe.
+
+    check_pages.py KFORGE FOLDER-FOR-SCREENSHOTS
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import axe_core_python
+import browser
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from served import Served
+
+AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+LOOKS = [(400, "dark", True), (400, "light", False), (1400, "light", True), (1400, "dark", False)]  # the last: by axe too
+KERNEL = """// <script>alert("kernel")</script>
+#include "task.h"
+extern "C" void kernel(const float* x, float* y) {
+  for (long i = 0; i < task::B * task::D; ++i) y[i] = x[i] > 0 ? x[i] : %s;
+}
+"""
+
+
+def wait_until(holds, what, seconds=60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = holds()
+        if found:
+            return found
+        time.sleep(0.1)
+    raise AssertionError(what)
+
+
+def fill_store(kforge, folder):
+    """Two results and a run: something to show."""
+    quick = ["core/relu", "--shapes", "small", "--baseline", "none", "--json"]
+    results = []
+    for name, otherwise in (("right.cc", "0"), ("wrong.cc", "1")):
+        file = folder / name
+        file.write_text(KERNEL % otherwise, encoding="utf-8")
+        done = subprocess.run([kforge, "eval", *quick, "--rounds", "5", "--kernel", file], capture_output=True, check=False)
+        results.append(json.loads(done.stdout)["id"])
+    run = subprocess.run(
+        [kforge, "forge", *quick, "--attempts", "2", "--out", folder / "run"], capture_output=True, check=True
+    )
+    return results, json.loads(run.stdout)["run"]
+
+
+def check_page(here, address, shots):
+    """One page in every look."""
+    name = address.split("//", 1)[1].split("/", 1)[1].replace("/", "-").split("?")[0] or "home"
+    for width, scheme, by_axe in LOOKS:
+        here.look(width, scheme)
+        here.driver.get(address)
+        wide = here.script("return [document.documentElement.scrollWidth, window.innerWidth]")
+        here.screenshot(shots / f"{name}-{width}-{scheme}.png")
+        assert wide[0] <= wide[1], f"{address} at {width}: {wide[0]} pixels wide"
+        assert here.script("return document.title").strip(), f"{address} has no title"
+        complaints = here.complaints()
+        assert not complaints, f"{address} at {width}, {scheme}: {complaints}"
+        if by_axe:
+            check_by_axe(here, address)
+
+
+def check_by_axe(here, address):
+    here.script(AXE)
+    found = here.driver.execute_async_script(
+        "const done = arguments[0]; axe.run({resultTypes: ['violations']}).then(r => done(r.violations))"
+    )
+    serious = [
+        (one["id"], one["impact"], [node["html"][:120] for node in one["nodes"][:3]])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+    assert not serious, f"{address}: {json.dumps(serious, indent=1)}"
+
+
+def pages_of(here, address):
+    """What the menu leads to."""
+    here.driver.get(address)
+    links = here.script("return [...document.querySelectorAll('nav a')].map(a => a.href)")
+    return [link for link in dict.fromkeys(links) if link.startswith(address)]
+
+
+def check_keyboard(here, address):
+    """Whatever can be clicked can be reached with Tab, and one sees where one is."""
+    here.look(1400, "light")
+    here.driver.get(address)
+    wanted = here.script(
+        "return [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, summary, textarea')]"
+        ".filter(e => e.getClientRects().length && !e.disabled && e.tabIndex >= 0).length"
+    )
+    reached = set()
+    for _ in range(min(wanted, 40)):
+        here.driver.switch_to.active_element.send_keys(Keys.TAB)
+        where = here.driver.switch_to.active_element
+        reached.add(where.id)
+        seen = here.script(
+            "const s = getComputedStyle(arguments[0]); return s.outlineStyle != 'none' || s.boxShadow != 'none'", where
+        )
+        assert seen, f"{address}: no focus to be seen on {where.get_attribute('outerHTML')[:120]}"
+    assert len(reached) >= min(wanted, 40), f"{address}: {len(reached)} of {wanted} things reached with Tab"
+
+
+def check_form_and_live_run(here, server, shots):
+    """A forge started by keyboard alone from the form; its page changes by itself and never loads again."""
+    here.look(1400, "light")
+    here.driver.get(server.login)
+    form_page = here.driver.find_element(By.CSS_SELECTOR, "a[href*='/forge'], a[href*='/start'], a[href*='/new']")
+    here.driver.get(form_page.get_attribute("href"))
+    check_by_axe(here, here.driver.current_url)
+    here.screenshot(shots / "form-1400-light.png")
+    fill = {"task": "core/relu", "shapes": "small", "attempts": "3", "baselines": "none", "baseline": "none"}
+    for field in here.driver.find_elements(By.CSS_SELECTOR, "form [name]"):
+        name, tag = field.get_attribute("name"), field.tag_name
+        if name not in fill:
+            continue
+        if tag == "select":
+            field.send_keys(fill[name])
+        else:
+            field.clear()
+            field.send_keys(fill[name])
+    task = here.driver.find_element(By.CSS_SELECTOR, "form [name=task]")
+    task.send_keys(Keys.ENTER)
+    wait_until(lambda: "/runs/" in here.driver.current_url, f"no run after the form: {here.driver.current_url}", 60)
+    here.script("window.stillTheSamePage = true")
+    before = here.driver.find_element(By.TAG_NAME, "main").text
+    here.screenshot(shots / "live-begin-1400-light.png")
+    wait_until(lambda: here.driver.find_element(By.TAG_NAME, "main").text != before, "the page of a run did not change")
+    assert here.script("return window.stillTheSamePage === true"), "the page was loaded anew"
+    wait_until(
+        lambda: any(word in here.driver.find_element(By.TAG_NAME, "main").text.lower() for word in ("finished", "attempts", "no gain")),
+        "the run did not end",
+        120,
+    )
+    here.screenshot(shots / "live-end-1400-light.png")
+    assert not here.complaints()
+
+
+def main(kforge, shots):
+    shots = pathlib.Path(shots)
+    shots.mkdir(parents=True, exist_ok=True)
+    results, run = fill_store(kforge, pathlib.Path(os.getcwd()))
+    with Served(kforge) as server, browser.Browser() as here:
+        here.driver.get(server.login)
+        pages = pages_of(here, server.address)
+        assert len(pages) >= 3, pages
+        pages += [f"{server.address}/results/{one}" for one in results] + [f"{server.address}/runs/{run}"]
+        for page in pages:
+            check_page(here, page, shots)
+        check_keyboard(here, server.address + "/results")
+        check_form_and_live_run(here, server, shots)
+    print(f"pages ok: {len(pages)}")
+
+
+if __name__ == "__main__":
+    if browser.missing():
+        print("skipped:", *browser.missing(), "missing: scripts/setup.sh platforms")
+        sys.exit(77)
+    main(sys.argv[1], sys.argv[2])
