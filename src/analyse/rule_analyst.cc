@@ -100,11 +100,12 @@ Advice nothing_known(const AnalysisInput& input) {
       .evidence = "no rule is left that applies to the facts at hand",
       .change =
           known.on_device()
-              ? "Look at the kernel that takes longest: neighbouring threads on neighbouring addresses, "
-                "reuse through shared memory and registers, several results in a thread, enough blocks; "
-                "change one of these and measure."
-              : "Look at the innermost loop: contiguous access, whole vectors, several independent "
-                "accumulators, one parallel region; change one of these and measure.",
+              ? "No fact points at one change. Make one of these, whichever the program lacks most: "
+                "neighbouring threads on neighbouring addresses, reuse through shared memory and registers, "
+                "several results in a thread, enough blocks to fill the device."
+              : "No fact points at one change. Make one of these, whichever the program lacks most: "
+                "contiguous access in the innermost loop, whole vectors, several independent accumulators, "
+                "one parallel region.",
       .expected_gain = 1.1,
       .confidence = 0.1,
       .tag = "unroll"};

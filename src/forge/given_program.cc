@@ -1,5 +1,7 @@
 #include "forge/given_program.h"
 
+#include "base/files.h"
+
 namespace kforge {
 namespace {
 
@@ -16,6 +18,8 @@ Result<std::optional<Reference>> winner_of(const std::string& id, RunRecords& re
 // Sources of other platforms have other endings.
 const std::vector<std::string> kAnyEnding = {".cc",   ".cpp",  ".cxx", ".cu", ".cl",  ".metal",
                                              ".comp", ".glsl", ".py",  ".h",  ".hpp", ".json"};
+
+constexpr std::size_t kMostPlanBytes = 1 << 20;
 
 }  // namespace
 
@@ -47,7 +51,11 @@ Result<std::optional<Reference>> find_reference(const std::string& spec, RunReco
   if (fs::exists(spec)) {
     KF_TRY(auto program, read_candidate(spec, kAnyEnding));
     if (!program) return fail("--reference {}: {}", spec, reason_text(program.error()));
-    return Reference{*program, "another platform"};
+    // How a device's kernels are launched is half of what they show.
+    const fs::path plan = fs::path(spec).parent_path() / "plan.json";
+    if (fs::is_regular_file(spec) && fs::exists(plan))
+      if (auto text = read_file(plan, kMostPlanBytes)) program->files.push_back({"plan.json", *text});
+    return Reference{*program, ""};
   }
   KF_TRY(auto found, winner_of(spec, records));
   if (!found)

@@ -100,6 +100,35 @@ std::string compilers_text(const std::vector<Compiler>& compilers) {
   return text;
 }
 
+// What the parts of a launch plan are called in the language of a device.
+void device_words(DeviceDriver driver, const BoundTask& task, std::map<std::string, std::string>& t) {
+  struct Words {
+    DeviceDriver driver;
+    const char *arguments, *dimensions, *wide_integer, *half;
+  };
+  constexpr const char* kMacros = "macros in the source";
+  constexpr const char* kConstants =
+      "constants in namespace `task` (`task::NAME`), from `task.h`, which the tool makes and the source "
+      "includes";
+  constexpr Words kWords[] = {
+      {DeviceDriver::kOpenCl, "the n-th is the kernel's n-th parameter", kMacros, "`long`", "`half`"},
+      {DeviceDriver::kVulkan, "tensors and buffers are bindings 0, 1, ... of set 0, scalars one push block",
+       kMacros, "`int64_t`", "`float16_t`"},
+      {DeviceDriver::kCuda, "the n-th is the kernel's n-th parameter; kernels are `extern \"C\"`", kConstants,
+       "`long long`", "`__half`"},
+      {DeviceDriver::kMetal, "the n-th is `[[buffer(n)]]`", kConstants, "`long`", "`half`"}};
+  for (const Words& words : kWords) {
+    if (words.driver != driver) continue;
+    t["arguments_are"] = words.arguments;
+    t["dimensions_are"] = words.dimensions;
+    t["wide_integer"] = words.wide_integer;
+    t["half_type"] = words.half;
+  }
+  std::vector<std::string> symbols;
+  for (const auto& [name, size] : task.shape_case.dims) symbols.push_back(fmt::format("{} = {}", name, size));
+  t["symbols"] = fmt::format("{}", fmt::join(symbols, ", "));
+}
+
 PromptData system_data(const AgentSetting& context, const Blocks& block) {
   const BoundTask& task = *context.task;
   const Platform& platform = *context.platform;
@@ -116,17 +145,14 @@ PromptData system_data(const AgentSetting& context, const Blocks& block) {
     t[kind] = name_of(platform.kind) == kind ? "yes" : "";
   t["modelled"] = platform.emulated() && platform.model ? "yes" : "";
   t["timed"] = t["modelled"].empty() ? "yes" : "";
-  if (platform.run.driver)
-    t["dimensions_are"] =
-        *platform.run.driver == DeviceDriver::kOpenCl || *platform.run.driver == DeviceDriver::kVulkan
-            ? "macros in the source"
-            : "constants of namespace `task` in `task.h`, which the tool makes and the source includes";
+  if (platform.run.driver) device_words(*platform.run.driver, task, t);
   t["endings"] = fmt::format("{}", fmt::join(platform.files, " "));
   t["allowed_flags"] = flags_text(platform.build.allowed_flags);
   t["compilers"] = compilers_text(platform.build.compilers);
   t["libraries"] = context.allow_libraries ? "yes" : "";
   t["notes"] = block("notes", notes_for(platform.notes, context.machine));
   t["example"] = block("example", example_text(platform));
+  t["example_is_task"] = example_is(platform, *task.task) ? "yes" : "";
   t["machine"] = block("machine", machine_text(context));
   t["compiled"] = t["machine"].find("- compiled with") == std::string::npos ? "" : "yes";
   t["task_name"] = task.task->name;

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "base/files.h"
@@ -234,6 +235,19 @@ std::string example_text(const Platform& platform) {
     text += fmt::format("`{}`:\n{}\n", name, fenced(*content, language_of(name)));
   }
   return text;
+}
+
+bool example_is(const Platform& platform, const Task& task) {
+  auto graph = read_file(platform.folder / "example" / "graph.onnx.txt", 1 << 20);
+  if (!graph) return false;
+  // Without the graph's name and the layout of its text.
+  auto body = [](std::string_view text) {
+    std::string kept;
+    for (char c : text.substr(std::min(text.find('('), text.size())))
+      if (!std::isspace(static_cast<unsigned char>(c))) kept += c;
+    return kept;
+  };
+  return body(*graph) == body(task.source_text);
 }
 
 std::string program_text(const Candidate& program, std::size_t limit_bytes) {

@@ -23,6 +23,8 @@ std::string target_text(const AgentSetting& context);
 std::string operator_text(const AgentSetting& context);
 // The files of the platform's example, each between fences; "" when there is none.
 std::string example_text(const Platform& platform);
+// Whether the worked example computes what this task asks for.
+bool example_is(const Platform& platform, const Task& task);
 // The files of a program, each between fences with its name.
 // At most `limit_bytes` of each.
 std::string program_text(const Candidate& program, std::size_t limit_bytes = 96 << 10);

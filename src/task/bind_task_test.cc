@@ -129,6 +129,20 @@ TEST(HiddenShape, DiffersFromNamedOnesAndFits) {
   EXPECT_GT(seen.size(), 1u);
 }
 
+// Windows of four in rows of one to four: shapes without any result are not drawn.
+TEST(HiddenShape, NothingIsEmpty) {
+  ScratchTask scratch(
+      "description = \"d\"\n[shapes]\nbench = { B = 64, L = 999 }\nsmall = { B = 2, L = 4 }\n"
+      "odd = { B = 3, L = 5 }\n",
+      "g (float[B, 1, L] x) => (float[B, 1, M] y) { y = MaxPool <kernel_shape = [4]> (x) }");
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    auto shapes = bind_hidden_shapes(scratch.task(), seed);
+    ASSERT_TRUE(shapes) << shapes.error().message;
+    for (const BoundTask& hidden : *shapes)
+      for (const BoundArgument& argument : hidden.arguments) EXPECT_GT(element_count(argument.shape), 0);
+  }
+}
+
 TEST(HiddenShape, EveryDimensionIsLongOnce) {
   ScratchTask scratch(
       "description = \"d\"\n[shapes]\nbench = { B = 2048, D = 8192 }\nsmall = { B = 16, D = 128 }\n"

@@ -33,6 +33,15 @@ bool has_named_extent(const Task& task, const std::map<std::string, std::int64_t
   return false;
 }
 
+// A window that is longer than its row leaves nothing to compute, and a launch of no threads is an error that
+// says nothing about a program.
+Result<BoundTask> bind_not_empty(const Task& task, const ShapeCase& drawn) {
+  KF_TRY(BoundTask bound, bind_case(task, "hidden", drawn));
+  for (const BoundArgument& argument : bound.arguments)
+    if (element_count(argument.shape) == 0) return fail("'{}' would be empty", argument.name);
+  return bound;
+}
+
 // Not every mixture fits the graph (heads must divide a width, ...). Early attempts change every dimension,
 // later ones fewer, starting from a shape that is known to fit.
 Result<BoundTask> bind_between(const Task& task, const ShapeCase& small, const ShapeCase& odd,
@@ -51,7 +60,7 @@ Result<BoundTask> bind_between(const Task& task, const ShapeCase& small, const S
     if (is_named(task, drawn.dims)) continue;
     // A program that knows the named sizes one by one is to meet none of them, where the graph allows that.
     if (attempt < 48 && has_named_extent(task, drawn.dims)) continue;
-    auto bound = bind_case(task, "hidden", drawn);
+    auto bound = bind_not_empty(task, drawn);
     if (bound) return bound;
     reason = bound.error().message;
   }
@@ -76,7 +85,7 @@ std::optional<BoundTask> bind_long(const Task& task, const ShapeCase& small, con
     for (auto& [other, size] : drawn.dims)
       if (other != symbol && attempt % 2 == 0) size = log_uniform(random, 1, static_cast<double>(size));
     if (attempt < kAttempts / 4 && has_named_extent(task, {{symbol, extent}})) continue;
-    auto bound = bind_case(task, "hidden", drawn);
+    auto bound = bind_not_empty(task, drawn);
     if (!bound) continue;
     if (bound->cost.unfused_bytes <= kMostBytes && bound->cost.flops <= kMostFlops) return std::move(*bound);
     shortest *= 0.9, longest *= 0.9;  // it is this dimension that makes it dear

@@ -135,6 +135,43 @@ TEST(EmulatedMetal, BasicsAreSilentUnderTheChecks) {
     ADD_FAILURE() << basics.report.finding[i].kernel << ": " << basics.report.finding[i].text;
 }
 
+// Vectors of bool from comparisons, packed vectors at odd addresses, shuffles within parts of a SIMD group.
+TEST(EmulatedMetal, VectorsOfBoolPackedVectorsAndPartsOfAGroup) {
+  TestProgram program;
+  program.language = Language::kMetal;
+  program.source = R"(#include <metal_stdlib>
+using namespace metal;
+kernel void k(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+              uint i [[thread_position_in_threadgroup]]) {
+  const float2 a = float2(x[i], x[(i + 1) % 64]), b = float2(x[(i + 2) % 64]);
+  const bool2 more = a > b;
+  const bool2 take = more || ((a == b) && !more);
+  const float2 best = select(b, a, take);
+  const float4 four = float4(*(device const packed_float4*)(x + i % 32 + 1));
+  const float up = simd_shuffle_and_fill_up(x[i], -1.0f, ushort(1), ushort(16));
+  const float down = simd_shuffle_and_fill_down(x[i], x[i], ushort(3));
+  y[i] = best.x + 2 * best.y + 4 * four.w + 8 * max3(four.x, four.y, four.z) + 16 * up + 32 * down +
+         (any(take) ? 64 : 0) + (all(take) ? 128 : 0) + 256 * median3(four.x, four.y, four.z);
+})";
+  program.tensors = {{"x", DType::kFloat32, 64, false}, {"y", DType::kFloat32, 64, true}};
+  program.plan = R"({"run": [{"kernel": "k", "grid": [1], "block": [64], "args": ["x", "y"]}]})";
+  std::vector<float> x(64), y(64);
+  for (std::size_t i = 0; i < 64; ++i) x[i] = static_cast<float>(i * 29 % 17);
+  LoadedProgram(program).call({x.data(), y.data()}, nullptr);
+  for (std::size_t i = 0; i < 64; ++i) {
+    const float b = x[(i + 2) % 64], first = std::max(x[i], b), second = std::max(x[(i + 1) % 64], b);
+    const bool takes[] = {x[i] >= b, x[(i + 1) % 64] >= b};
+    const float* four = &x[i % 32 + 1];
+    std::vector<float> three(four, four + 3);
+    std::ranges::sort(three);
+    const float up = i % 16 == 0 ? -1 : x[i - 1], down = x[i / 32 * 32 + (i + 3) % 32];
+    const float any = takes[0] || takes[1] ? 64.0f : 0.0f, all = takes[0] && takes[1] ? 128.0f : 0.0f;
+    EXPECT_EQ(y[i], first + 2 * second + 4 * four[3] + 8 * three[2] + 16 * up + 32 * down + any + all +
+                        256 * three[1])
+        << i;
+  }
+}
+
 std::string failure_of(const std::string& source) {
   TestProgram program;
   program.language = Language::kMetal;

@@ -66,6 +66,30 @@ template <class A, class B>
 inline auto fmin(A a, B b) {
   return min(a, b);
 }
+template <class V>
+inline V max3(V a, V b, V c) {
+  return max(max(a, b), c);
+}
+template <class V>
+inline V min3(V a, V b, V c) {
+  return min(min(a, b), c);
+}
+template <class V>
+inline V median3(V a, V b, V c) {
+  return max(min(a, b), min(max(a, b), c));
+}
+template <class V>
+inline V fmax3(V a, V b, V c) {
+  return max3(a, b, c);
+}
+template <class V>
+inline V fmin3(V a, V b, V c) {
+  return min3(a, b, c);
+}
+template <class V>
+inline V fmedian3(V a, V b, V c) {
+  return median3(a, b, c);
+}
 template <class A, class B, class C>
 inline auto clamp(A x, B low, C high) {
   return min(max(x, low), high);
@@ -183,7 +207,7 @@ inline auto signbit(V v) {
 template <class V>
 inline bool any(V v) {
   bool out = false;
-  if constexpr (kfe::is_vector<V>)
+  if constexpr (kfe::is_vector<V> || kfe::is_packed<V>)
     for (int i = 0; i < kfe::shape<V>::count; ++i) out |= v[i] != 0;
   else
     out = v != 0;
@@ -192,7 +216,7 @@ inline bool any(V v) {
 template <class V>
 inline bool all(V v) {
   bool out = true;
-  if constexpr (kfe::is_vector<V>)
+  if constexpr (kfe::is_vector<V> || kfe::is_packed<V>)
     for (int i = 0; i < kfe::shape<V>::count; ++i) out &= v[i] != 0;
   else
     out = v != 0;

@@ -178,15 +178,26 @@ KFE_GROUP_REDUCE(simd, whole_group) KFE_GROUP_REDUCE(quad, quad_group);
                             line);                                                                           \
   }                                                                                                          \
   template <class T>                                                                                         \
+  inline T prefix##_shuffle_and_fill_down(T v, T fill, ushort delta, ushort modulo, KFE_WHERE) {             \
+    const unsigned at = kfe::lane() % modulo, from = kfe::lane() - at + (at + delta) % modulo;               \
+    const T moved = kfe::taken<T>(kfe::brought(0, KFE_SHUFFLE, v, file, line), from, file, line);            \
+    const T filled = kfe::taken<T>(kfe::brought(0, KFE_SHUFFLE, fill, file, line), from, file, line);        \
+    return at + delta < modulo ? moved : filled;                                                             \
+  }                                                                                                          \
+  template <class T>                                                                                         \
   inline T prefix##_shuffle_and_fill_down(T v, T fill, ushort delta, KFE_WHERE) {                            \
-    const KfeLanes* lanes = kfe::brought(0, KFE_SHUFFLE, v, file, line);                                     \
-    return kfe::lane() % width + delta >= width ? fill                                                       \
-                                                : kfe::taken<T>(lanes, kfe::lane() + delta, file, line);     \
+    return prefix##_shuffle_and_fill_down(v, fill, delta, static_cast<ushort>(width), file, line);           \
+  }                                                                                                          \
+  template <class T>                                                                                         \
+  inline T prefix##_shuffle_and_fill_up(T v, T fill, ushort delta, ushort modulo, KFE_WHERE) {               \
+    const unsigned at = kfe::lane() % modulo, from = kfe::lane() - at + (at + modulo - delta) % modulo;      \
+    const T moved = kfe::taken<T>(kfe::brought(0, KFE_SHUFFLE, v, file, line), from, file, line);            \
+    const T filled = kfe::taken<T>(kfe::brought(0, KFE_SHUFFLE, fill, file, line), from, file, line);        \
+    return at >= delta ? moved : filled;                                                                     \
   }                                                                                                          \
   template <class T>                                                                                         \
   inline T prefix##_shuffle_and_fill_up(T v, T fill, ushort delta, KFE_WHERE) {                              \
-    const KfeLanes* lanes = kfe::brought(0, KFE_SHUFFLE, v, file, line);                                     \
-    return delta > kfe::lane() % width ? fill : kfe::taken<T>(lanes, kfe::lane() - delta, file, line);       \
+    return prefix##_shuffle_and_fill_up(v, fill, delta, static_cast<ushort>(width), file, line);             \
   }
 KFE_GROUP_SHUFFLE(simd, 32) KFE_GROUP_SHUFFLE(quad, 4);
 #undef KFE_GROUP_SHUFFLE

@@ -38,6 +38,7 @@ struct bfloat {
   struct packed_##T##3 {                                                           \
     T x, y, z;                                                                     \
     typedef T kfe_element;                                                         \
+    static constexpr int kfe_count = 3;                                            \
     packed_##T##3() = default;                                                     \
     packed_##T##3(T##3 v) : x(v.x), y(v.y), z(v.z) {}                              \
     operator T##3() const { return T##3 {x, y, z}; }                               \
@@ -49,12 +50,48 @@ KFE_VECTORS(float) KFE_VECTORS(half) KFE_VECTORS(int) KFE_VECTORS(uint) KFE_VECT
 // clang-format on
 KFE_VECTORS(ushort) KFE_VECTORS(char) KFE_VECTORS(uchar) KFE_VECTORS(long) KFE_VECTORS(ulong);
 #undef KFE_VECTORS
-typedef bool bool2 __attribute__((ext_vector_type(2)));
-typedef bool bool3 __attribute__((ext_vector_type(3)));
-typedef bool bool4 __attribute__((ext_vector_type(4)));
+// Comparing vectors gives integers in this compiler and bools in MSL, so vectors of bool take either.
+#define KFE_BOOLS(n, ...)                                                       \
+  struct bool##n {                                                              \
+    bool __VA_ARGS__;                                                           \
+    typedef bool kfe_element;                                                   \
+    static constexpr int kfe_count = n;                                         \
+    bool##n() = default;                                                        \
+    template <class V>                                                          \
+    requires requires(V v) { v.xy; }                                            \
+    bool##n(V v) {                                                              \
+      for (int i = 0; i < n; ++i) (*this)[i] = v[i] != 0;                       \
+    }                                                                           \
+    bool& operator[](int i) { return (&x)[i]; }                                 \
+    bool operator[](int i) const { return (&x)[i]; }                            \
+    template <class F>                                                          \
+    static bool##n kfe_each(bool##n a, bool##n b, F f) {                        \
+      for (int i = 0; i < n; ++i) a[i] = f(a[i], b[i]);                         \
+      return a;                                                                 \
+    }                                                                           \
+    friend bool##n operator!(bool##n a) {                                       \
+      return kfe_each(a, a, [](bool one, bool) { return !one; });               \
+    }                                                                           \
+    friend bool##n operator&&(bool##n a, bool##n b) {                           \
+      return kfe_each(a, b, [](bool one, bool other) { return one && other; }); \
+    }                                                                           \
+    friend bool##n operator||(bool##n a, bool##n b) {                           \
+      return kfe_each(a, b, [](bool one, bool other) { return one || other; }); \
+    }                                                                           \
+    friend bool##n operator&(bool##n a, bool##n b) { return a && b; }           \
+    friend bool##n operator|(bool##n a, bool##n b) { return a || b; }           \
+    friend bool##n operator^(bool##n a, bool##n b) {                            \
+      return kfe_each(a, b, [](bool one, bool other) { return one != other; }); \
+    }                                                                           \
+    friend bool##n operator!=(bool##n a, bool##n b) { return a ^ b; }           \
+    friend bool##n operator==(bool##n a, bool##n b) { return !(a ^ b); }        \
+  };
+KFE_BOOLS(2, x, y)
+KFE_BOOLS(3, x, y, z) KFE_BOOLS(4, x, y, z, w)
+#undef KFE_BOOLS
 
-template <class T, int n>
-struct kfe_vector;
+    template <class T, int n>
+    struct kfe_vector;
 template <class T>
 struct kfe_vector<T, 2> {
   typedef T type __attribute__((ext_vector_type(2)));
@@ -66,6 +103,18 @@ struct kfe_vector<T, 3> {
 template <class T>
 struct kfe_vector<T, 4> {
   typedef T type __attribute__((ext_vector_type(4)));
+};
+template <>
+struct kfe_vector<bool, 2> {
+  typedef bool2 type;
+};
+template <>
+struct kfe_vector<bool, 3> {
+  typedef bool3 type;
+};
+template <>
+struct kfe_vector<bool, 4> {
+  typedef bool4 type;
 };
 template <class T, int n>
 using vec = typename kfe_vector<T, n>::type;
@@ -113,7 +162,7 @@ concept is_packed = requires {
 template <is_packed V>
 struct shape<V> {
   typedef typename V::kfe_element element;
-  static constexpr int count = 3;
+  static constexpr int count = V::kfe_count;
 };
 
 template <class V, class Part>
@@ -126,9 +175,10 @@ inline void put(V& out, int& at, const Part& part) {
   }
 }
 
-// float4(a, b.xy, 1), int3(2), half2(v).
+// float4(a, b.xy, 1), int3(2), half2(v). By value: a reference would forget that a packed vector may lie at
+// any multiple of its elements' size.
 template <class V, class... Parts>
-inline V make(const Parts&... parts) {
+inline V make(Parts... parts) {
   V out{};
   int at = 0;
   (put(out, at, parts), ...);
@@ -150,7 +200,7 @@ inline V each(F f, const V& a) {
 }
 template <class V, class W>
 inline auto element(const W& w, int i) {
-  if constexpr (is_vector<W>)
+  if constexpr (is_vector<W> || is_packed<W>)
     return w[i];
   else
     return w;
