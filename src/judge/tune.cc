@@ -39,7 +39,10 @@ std::optional<Tuning> recall(const std::string& document, const Candidate& candi
 Result<RaceResult> modelled(Workspace& workspace, const Candidate& filled, const Build& build,
                             const BoundTask& task, double best_ns) {
   RaceResult result;
-  KF_TRY(double ns, model_ns(workspace.setup(), filled, build, task));
+  KF_TRY(JudgeContext context, workspace.context(task, false));
+  KF_TRY(ModelledTime time,
+         model_time(workspace.setup(), filled, build, task, context.check_seed(InputKind::kOwn)));
+  const double ns = time.ns;
   result.ns = {ns, ns, ns};
   if (best_ns > 0) result.ratio = Interval{best_ns / ns, best_ns / ns, best_ns / ns};
   return result;

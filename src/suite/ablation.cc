@@ -1,5 +1,7 @@
 #include "suite/ablation.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/nearest.h"

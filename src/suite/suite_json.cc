@@ -1,4 +1,6 @@
 // report.json and report.csv of a suite; docs/suites.md lists the fields.
+#include <fmt/ranges.h>
+
 #include <cmath>
 
 #include "store/json_fields.h"

@@ -1,4 +1,6 @@
 // A suite as one page: pages/suite.mustache says what stands where.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/readable.h"
