@@ -302,6 +302,43 @@ TEST_F(AnalystTest, DeviceProfilesComeAlone) {
   EXPECT_EQ(rule_advice(alone).front().tag, "parallelize");
 }
 
+// What the emulator of devices counts, one mistake at a time.
+TEST_F(AnalystTest, CountsOfADeviceLeadToTheirAdvice) {
+  Platform platform;
+  platform.kind = PlatformKind::kDevice;
+  setting_.platform = &platform;
+  auto advised = [&](std::vector<std::pair<const char*, double>> facts) {
+    profile_.facts.clear();
+    fact("device_occupancy", 100);
+    fact("device_active_lanes", 100);
+    fact("device_sector_use", 100);
+    fact("device_sectors_per_request", 4);
+    fact("device_memory_throughput", 50);
+    fact("device_compute_throughput", 61);
+    for (const auto& [name, value] : facts) fact(name, value);
+    std::string all;
+    for (const Advice& advice : rule_advice(input_)) all += advice.bottleneck + "; ";
+    return all;
+  };
+  EXPECT_EQ(advised({}), "arithmetic units; ");
+  EXPECT_THAT(advised({{"device_sector_use", 13}, {"device_sectors_per_request", 32}}),
+              HasSubstr("not coalesced"));
+  EXPECT_THAT(advised({{"device_bank_conflicts", 16}, {"device_shared_throughput", 80}}),
+              HasSubstr("bank conflicts"));
+  EXPECT_THAT(advised({{"device_bank_conflicts", 16}, {"device_shared_throughput", 1}}),
+              Not(HasSubstr("bank conflicts")));
+  EXPECT_THAT(advised({{"device_active_lanes", 50}}), HasSubstr("lanes that sit out"));
+  EXPECT_THAT(advised({{"device_occupancy", 12}, {"device_latency_share", 90}}),
+              HasSubstr("too few threads in flight"));
+  EXPECT_THAT(advised({{"device_spill_bytes", 64}}), HasSubstr("spilled"));
+  EXPECT_THAT(advised({{"device_barriers", 12}, {"device_latency_share", 90}}), HasSubstr("barriers"));
+  // Nothing about a processor's loops, caches and OpenMP.
+  fact("thread_use", 0.1);
+  stands("memory", 0.05);
+  for (const Advice& advice : rule_advice(input_))
+    EXPECT_THAT(advice.change, Not(HasSubstr("omp"))) << advice.change;
+}
+
 TEST_F(AnalystTest, EveryRuleUsesAKnownTag) {
   stands("memory", 0.05);
   for (const char* name : {"hot_loop_fp", "samples_libm", "samples_openmp", "samples_system",

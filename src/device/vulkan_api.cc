@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <map>
 
@@ -138,7 +139,7 @@ class Vulkan final : public DeviceApi {
           if (auto mistake = launch_mistake(*launch, spirv))
             return candidate_failed(CompileError{fmt::format("plan.json: error: {}: {}\n", where, *mistake)});
         if (kernels_.contains(launch->kernel)) continue;
-        KF_TRY(kernels_[launch->kernel], make_kernel(code->second, *launch));
+        KF_TRY(kernels_[launch->kernel], make_kernel(code->second, *launch, package.macros));
         log += fmt::format("note: kernel '{}': {} bytes of SPIR-V\n", launch->kernel, code->second.size());
       }
     return log;
@@ -365,8 +366,31 @@ class Vulkan final : public DeviceApi {
     return std::nullopt;
   }
 
-  Result<VulkanKernel> make_kernel(const std::string& code, const PlanLaunch& launch) const {
+  // Symbols of the plan that are named CONSTANT_<id> are specialization constants as well.
+  static std::vector<std::pair<std::uint32_t, std::int32_t>> specialized(const PlanSymbols& symbols) {
+    constexpr std::string_view kPrefix = "CONSTANT_";
+    std::vector<std::pair<std::uint32_t, std::int32_t>> constants;
+    for (const auto& [name, value] : symbols) {
+      std::uint32_t id = 0;
+      const char* end = name.data() + name.size();
+      if (name.starts_with(kPrefix) && std::from_chars(name.data() + kPrefix.size(), end, id).ptr == end)
+        constants.emplace_back(id, static_cast<std::int32_t>(value));
+    }
+    return constants;
+  }
+
+  Result<VulkanKernel> make_kernel(const std::string& code, const PlanLaunch& launch,
+                                   const PlanSymbols& symbols) const {
     VulkanKernel made;
+    const auto constants = specialized(symbols);
+    std::vector<VkSpecializationMapEntry> entries;
+    std::vector<std::int32_t> values;
+    for (const auto& [id, value] : constants) {
+      entries.push_back({id, static_cast<std::uint32_t>(4 * values.size()), 4});
+      values.push_back(value);
+    }
+    const VkSpecializationInfo specialization{static_cast<std::uint32_t>(entries.size()), entries.data(),
+                                              4 * values.size(), values.data()};
     VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
     std::vector<std::uint32_t> words(code.size() / 4);
     std::memcpy(words.data(), code.data(), words.size() * 4);
@@ -397,7 +421,7 @@ class Vulkan final : public DeviceApi {
                   VK_SHADER_STAGE_COMPUTE_BIT,
                   module,
                   "main",
-                  nullptr};
+                  entries.empty() ? nullptr : &specialization};
     info.layout = made.layout;
     KF_VK_TRY(vkCreateComputePipelines, device_, VK_NULL_HANDLE, 1, &info, nullptr, &made.pipeline);
     KF_VK(vkDestroyShaderModule)(device_, module, nullptr);

@@ -81,7 +81,8 @@ TEST(Rewrite, HostCodeIsRefusedByName) {
   for (const char* source :
        {"__attribute__((constructor)) void f() {}", "__attribute__((no_sanitize(\"thread\"))) void f();",
         "thread_local int x;", "[[clang::no_sanitize(\"thread\")]] void f();", "void kfe_barrier();",
-        "void f() { __builtin_ia32_rdtsc(); }", "#pragma clang attribute push(x)\n"}) {
+        "void f() { __builtin_ia32_rdtsc(); }", "#pragma clang attribute push(x)\n",
+        "extern \"C\" void _ZN3kfe4workEv() {}", "void f() { __sanitizer_cov_trace_pc(); }"}) {
     EXPECT_EQ(rewritten(source).refused.size(), 1u) << source;
   }
   EXPECT_TRUE(

@@ -377,6 +377,23 @@ TEST_F(PromptTest, AnEmulatedMachineIsTheOneThatIsDescribed) {
   EXPECT_THAT(prompt.system, Not(HasSubstr("L1 cache")));
 }
 
+TEST_F(PromptTest, AnEmulatedDeviceIsDescribedByItsChipAndInItsLanguage) {
+  platform_.kind = PlatformKind::kDevice;
+  platform_.language = "MSL 3";
+  platform_.files = {".metal"};
+  platform_.run.driver = DeviceDriver::kMetal;
+  platform_.model =
+      CostModel{"1", {.name = "simt"}, Chip{.name = "Imaginary 3", .units = 10, .shared_kb_per_block = 32}};
+  Prompt prompt = make();
+  EXPECT_THAT(prompt.system, HasSubstr("device: metal, emulated"));
+  EXPECT_THAT(prompt.system, HasSubstr("Imaginary 3: 10 units"));
+  EXPECT_THAT(prompt.system, HasSubstr("constants of namespace `task`"));
+  EXPECT_THAT(prompt.system, HasSubstr("ranked by a cost model"));
+  for (const char* host : {"C++", "omp_get_max_threads", "L1 cache", "measured bandwidth", "compiled with",
+                           "timed, interleaved"})
+    EXPECT_THAT(prompt.system, Not(HasSubstr(host)));
+}
+
 TEST(PromptFile, MissingFilesAreNamed) {
   auto none = render_prompt("no_such_prompt", {});
   ASSERT_FALSE(none);

@@ -67,12 +67,13 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
   if (verdict.failed()) return found;
 
   // Races, bounds and barriers, by the emulator or a simulator.
-  if (setup.platform.emulates_device())
+  if (setup.platform.emulates_device()) {
     KF_TRY_VOID(judge_by_emulator(workspace, candidate, task, watch, verdict));
-  else if (setup.platform.run.driver == DeviceDriver::kOpenCl)
+  } else if (setup.platform.run.driver == DeviceDriver::kOpenCl) {
     KF_TRY_VOID(judge_by_oclgrind(workspace, candidate, task, watch, verdict));
-  else if (setup.platform.run.driver == DeviceDriver::kVulkan && request.check_only)
+  } else if (setup.platform.run.driver == DeviceDriver::kVulkan && request.check_only) {
     KF_TRY_VOID(judge_by_layers(workspace, candidate, task, watch, verdict));
+  }
   if (verdict.failed()) return found;
 
   // Values.

@@ -352,6 +352,7 @@ TEST_F(PlatformTest, AModelRanksWhereNothingIsTimed) {
   EXPECT_THAT(error(modelled + model + "runs = \"window\"\n"), HasSubstr("'model.runs' is"));
   EXPECT_THAT(error(modelled + "[model]\nname = \"x\"\nversion = \"1\"\nargv = [\"${artfact}\"]\n"),
               HasSubstr("did you mean 'artefact'?"));
+  EXPECT_THAT(error(modelled + "[model]\nbuiltin = \"simt\"\n"), HasSubstr("'model.chip.name' is missing"));
   EXPECT_FALSE(load(kSmallest)->model);
 }
 
@@ -442,6 +443,29 @@ TEST_F(PlatformTest, KeysOfOtherKindsAreMistakesOnCommandPlatforms) {
               HasSubstr("'probe.emulated' belongs to platforms of kind command"));
   EXPECT_THAT(error("comment = \"#\"\n" + std::string(kSmallest)),
               HasSubstr("'comment' belongs to platforms of kind command"));
+}
+
+TEST(ShippedChips, EveryFigureIsGivenAndAMissingOneIsNamed) {
+  for (const char* name : {"cuda", "metal"}) {
+    auto platform = load_platform(name);
+    ASSERT_TRUE(platform) << platform.error().text();
+    ASSERT_TRUE(platform->model && platform->model->chip) << name;
+    EXPECT_THAT(platform->model->label(), HasSubstr("simt 1, "));
+    auto text = read_file(platform->folder / "platform.toml");
+    ASSERT_TRUE(text);
+    for (const ChipKey& key : kChipKeys) {
+      EXPECT_GE((*platform->model->chip).*key.field, 0) << key.key;
+      std::string without = *text;
+      const std::size_t at = without.find("\n" + std::string(key.key) + " = ");
+      ASSERT_NE(at, std::string::npos) << key.key;
+      without.erase(at, without.find('\n', at + 1) - at);
+      TempDir folder = *TempDir::create(0755);
+      std::ofstream(folder.path() / "platform.toml") << without;
+      auto broken = load_platform(folder.path().string());
+      ASSERT_FALSE(broken) << key.key;
+      EXPECT_THAT(broken.error().text(), HasSubstr("'model.chip." + std::string(key.key) + "' is missing"));
+    }
+  }
 }
 
 }  // namespace

@@ -53,6 +53,33 @@ void check_core(DeviceLanguage language, emulate::Language target, std::size_t f
   }
 }
 
+// Every choice that the search may make, one at a time and several together, on shapes that fit no tile.
+TEST(EmulatedSmith, EveryChoiceIsRight) {
+  for (const char* name : {"core/matmul", "core/relu"}) {
+    auto task = load_task(name);
+    ASSERT_TRUE(task) << task.error().text();
+    auto bound = bind_task(*task, "odd");
+    ASSERT_TRUE(bound) << bound.error().text();
+    const smith::Problem problem = smith_problem(*bound, Machine{}, 1);
+    std::vector<smith::DeviceChoices> all = {{.block = 64, .sums = 8, .depth = 8, .pad = 1, .items = 4}};
+    for (const smith::DeviceMove& move : smith::device_moves({})) all.push_back(move.choices);
+    std::set<std::string> seen;
+    for (const smith::DeviceChoices& choices : all) {
+      auto design = smith::device_design(problem, DeviceLanguage::kCuda, choices);
+      ASSERT_TRUE(design) << design.error().text();
+      EXPECT_EQ(smith::choices_of(design->schedule), choices) << design->schedule;
+      if (!seen.insert(design->source).second) continue;
+      auto call = emulated(problem, *design, emulate::Language::kCuda);
+      ASSERT_TRUE(call) << call.error().text();
+      EXPECT_EQ(judge(*bound, *call), "") << name << " " << design->schedule;
+    }
+    EXPECT_GT(seen.size(), 3u) << name;
+  }
+  EXPECT_FALSE(smith::choices_of(R"({"block": 100})"));
+  EXPECT_FALSE(smith::choices_of(R"({"block": 64, "sums": 8, "depth": 32})"));  // too much shared memory
+  EXPECT_FALSE(smith::choices_of("hello"));
+}
+
 TEST(EmulatedSmith, CudaOfCoreIsRight) { check_core(DeviceLanguage::kCuda, emulate::Language::kCuda, 0); }
 
 TEST(EmulatedSmith, MslOfCoreIsRight) { check_core(DeviceLanguage::kMsl, emulate::Language::kMetal, 5); }

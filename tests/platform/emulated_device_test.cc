@@ -26,8 +26,9 @@ class OnEmulatedDevice : public testing::TestWithParam<const char*> {
     // One shape is enough here; `platforms check` judges the example's claim.
     source_ = changed("kforge: general", "any shape");
   }
-  EvalReport judged(const std::string& source) {
-    auto report = judge_device(GetParam(), folder_.string(), {{file_, source}, {"plan.json", plan_}}, true);
+  EvalReport judged(const std::string& source, bool check_only = true) {
+    auto report =
+        judge_device(GetParam(), folder_.string(), {{file_, source}, {"plan.json", plan_}}, check_only);
     EXPECT_TRUE(report) << report.error().text();
     return report.value_or(EvalReport{});
   }
@@ -43,8 +44,17 @@ class OnEmulatedDevice : public testing::TestWithParam<const char*> {
   std::string file_, source_, plan_;
 };
 
-TEST_P(OnEmulatedDevice, TheExamplePassesAndIsNotTimed) {
-  const EvalReport report = judged(source_);
+TEST_P(OnEmulatedDevice, TheExamplePassesAndIsModelledAndNotTimed) {
+  const EvalReport report = judged(source_, false);
+  EXPECT_FALSE(report.time_ns || report.speedup);
+  EXPECT_THAT(report.time_absent_reason, HasSubstr("verified, not timed"));
+  ASSERT_TRUE(report.modelled) << testing::PrintToString(report.notes);
+  EXPECT_THAT(report.modelled->model, HasSubstr("simt 1, "));
+  std::string inputs;
+  for (const ModelInput& input : report.cases.front().modelled_from) inputs += input.name + "; ";
+  for (const char* name :
+       {"occupancy", "sectors per request", "bank passes", "active lanes", "barriers", "registers", "limit"})
+    EXPECT_THAT(inputs, HasSubstr(name));
   EXPECT_EQ(report.outcome, Outcome::kPassed) << report.reason;
   EXPECT_TRUE(report.device.emulated);
   int looked = 0;
