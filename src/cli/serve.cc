@@ -36,8 +36,16 @@ Result<void> open_browser(const std::string& link) {
 
 Result<void> serve_pages(const ServeArguments& arguments) {
   KF_TRY(Store store, Store::open());  // what is wrong with it is said here, and not by every page
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return fail("cannot find the program itself: {}", error.message());
+  KF_TRY(fs::path home, kforge_home());
+  const mcp::OwnProgram own(program, fs::current_path());
+  serve::Site site(own);
+  std::optional<serve::JobBook> jobs;
+  if (!arguments.settings.read_only) site.jobs = &jobs.emplace(own, home);
   KF_TRY(auto server, serve::Server::bind(arguments.settings));
-  serve::mount_site(*server);
+  serve::mount_site(*server, site);
   std::signal(SIGPIPE, SIG_IGN);
   clean_up_on_interrupt();
   server->start();
