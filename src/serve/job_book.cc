@@ -37,7 +37,7 @@ void tell_outcome(JobView& job, const Result<mcp::OwnProgram::Answer>& answer) {
     return document.contains(name) && document[name].is_string() ? document[name].get<std::string>()
                                                                  : std::string();
   };
-  if (document.is_object() && document.contains("error"))
+  if (word("schema") == "kforge.error/1")
     job.outcome = word("error") + (word("remedy").empty() ? "" : "; " + word("remedy"));
   else if (job.kind == "forge")
     job.outcome = word("headline");

@@ -21,7 +21,7 @@ Result<Json> OwnDocuments::get(const std::vector<std::string>& arguments, double
   words.emplace_back("--json");
   KF_TRY(auto answer, program_.run(std::move(words), {}, kLongest));
   if (answer.document.is_null()) return fail("{}", trimmed(answer.out));
-  if (answer.document.contains("error"))
+  if (answer.document.value("schema", "") == "kforge.error/1")
     return fail_with_remedy(answer.document.value("remedy", ""), answer.document["error"].get<std::string>());
   one->document = Json::parse(answer.out, nullptr, false);
   one->at = std::chrono::steady_clock::now();
