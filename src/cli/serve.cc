@@ -56,10 +56,14 @@ Result<void> serve_pages(ServeArguments& arguments) {
   KF_TRY(Store store, Store::open());  // what is wrong with it is said here, and not by every page
   KF_TRY(arguments.settings.token, token_of_environment());
   KF_TRY(fs::path home, kforge_home());
-  KF_TRY(auto own, mcp::OwnProgram::here(arguments.root));
-  serve::Assistants assistants(std::move(own), home);  // outlives the server, whose requests it answers
+  KF_TRY(const mcp::OwnProgram own, mcp::OwnProgram::here(arguments.root));
+  // What the requests are answered from outlives the server.
+  serve::Site site(own);
+  std::optional<serve::JobBook> jobs;
+  if (!arguments.settings.read_only) site.jobs = &jobs.emplace(own, home);
+  serve::Assistants assistants(own, home);
   KF_TRY(auto server, serve::Server::bind(arguments.settings));
-  serve::mount_site(*server);
+  serve::mount_site(*server, site);
   assistants.mount(*server);
   std::signal(SIGPIPE, SIG_IGN);
   const std::stop_token stop = stop_on_interrupt();

@@ -88,7 +88,9 @@ class Server::Http final : public httplib::Server {
         }
         return HandlerResponse::Handled;
       }
-      if (request.method != "GET" && request.method != "HEAD") return HandlerResponse::Unhandled;
+      // Of what says nothing of a body the library would wait for one.
+      const bool body = request.has_header("Content-Length") || request.has_header("Transfer-Encoding");
+      if (request.method != "GET" && request.method != "HEAD" && body) return HandlerResponse::Unhandled;
       send(answer(request), response);
       return HandlerResponse::Handled;
     });
