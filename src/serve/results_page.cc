@@ -1,6 +1,7 @@
 // Results: the list, and one with all its evidence.
 #include "base/readable.h"
 #include "report/run_evidence.h"
+#include "report/speedup_text.h"
 #include "serve/list_view.h"
 #include "serve/page.h"
 #include "serve/site.h"
@@ -34,7 +35,7 @@ Row row_of(const ResultRow& row) {
            {row.gate.empty() ? row.outcome : row.outcome + " (" + row.gate + ")", "",
             passed ? "passed" : "failed-word"},
            {row.time_ns ? readable_time(*row.time_ns) : ""},
-           {row.speedup ? fmt::format("{}x over {}", readable_ratio(*row.speedup), row.against) : ""},
+           {speedup_text(row)},
            {kernel_words(row.kernel)},
            {minute_of(row.created_at)}},
           to_json(row)};
