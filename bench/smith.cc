@@ -2,6 +2,7 @@
 // from a confirmation run (fresh process, fresh inputs, baselines and kernel interleaved). One process per
 // task: a task that goes wrong is a row of the table and not the end of the sweep.
 //   bench_smith [SUITE | GLOB]... [--budget 8s] [--precision fp32] [--results FILE] [--again] [--only-table]
+//   bench_smith --sweep [GLOB]...      sizes that no suite has (sweep.h)
 #include <fnmatch.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "base/subprocess.h"
 #include "setting.h"
 #include "smith_table.h"
+#include "sweep.h"
 #include "task/task.h"
 
 namespace kforge::bench {
@@ -24,26 +26,41 @@ struct Options {
   std::vector<std::string> baselines;
   double timeout = 600, at_most = 0;
   int threads = 0;
-  bool again = false, failed = false, only_table = false, json = false, markdown = false;
+  bool again = false, failed = false, only_table = false, json = false, markdown = false, sweep = false;
 };
 
-bool wants(const Options& options, const Task& task) {
-  const std::string full = task.suite + "/" + task.name;
+// Whole suites ("core", "sweep/norms"), names, or globs of either.
+bool wants(const Options& options, const std::string& name) {
   if (options.wanted.empty()) return true;
   for (const std::string& wanted : options.wanted)
-    if (wanted == task.suite || ::fnmatch(wanted.c_str(), task.name.c_str(), 0) == 0 ||
-        ::fnmatch(wanted.c_str(), full.c_str(), 0) == 0)
+    if (name.starts_with(wanted + "/") || name.starts_with("sweep/" + wanted + "/") ||
+        ::fnmatch(wanted.c_str(), name.substr(name.rfind('/') + 1).c_str(), 0) == 0 ||
+        ::fnmatch(wanted.c_str(), name.c_str(), 0) == 0)
       return true;
   return false;
 }
 
-Result<std::vector<std::string>> wanted_tasks(const Options& options) {
-  KF_TRY(auto tasks, load_all_tasks());
-  std::vector<std::string> names;
-  for (const Task& task : tasks)
-    if (wants(options, task)) names.push_back(task.suite + "/" + task.name);
-  if (names.empty()) return fail_with_remedy("`kforge tasks` lists them", "no task has such a name");
-  return names;
+Result<std::vector<SweepPoint>> all_points(const Options& options) {
+  if (options.sweep) {
+    KF_TRY(const fs::path home, kforge_home());
+    return sweep_points(home / "sweep");
+  }
+  KF_TRY(auto names, task_names());
+  std::vector<SweepPoint> points;
+  for (const std::string& name : names) points.push_back({name, name, {}});
+  return points;
+}
+
+Result<std::vector<SweepPoint>> wanted_points(const Options& options) {
+  KF_TRY(auto points, all_points(options));
+  std::erase_if(points, [&](const SweepPoint& point) { return !wants(options, point.name); });
+  if (points.empty())
+    return fail_with_remedy(options.sweep
+                                ? "families: elementwise, norms, reductions, pooling, scans, losses, "
+                                  "llm, products, resnet50, mobilenetv2, unet"
+                                : "`kforge tasks` lists them",
+                            "no task has such a name");
+  return points;
 }
 
 SmithRow failed_row(const std::string& task, const Options& options, std::string outcome,
@@ -56,19 +73,21 @@ SmithRow failed_row(const std::string& task, const Options& options, std::string
   return row;
 }
 
-Result<SmithRow> measure(const std::string& task, const Options& options) {
+Result<SmithRow> measure(const SweepPoint& point, const Options& options) {
+  const std::string& task = point.name;
   KF_TRY(const fs::path home, kforge_home());
   const fs::path folder = home / "smith" / options.precision / task;
   std::error_code ignored;
   fs::remove_all(folder, ignored);  // of an earlier bench: a run overwrites nothing that it did not write
   Command command;
-  command.argv = {kProgram.string(), "forge",        task,          "--json",
+  command.argv = {kProgram.string(), "forge",        point.task,    "--json",
                   "--budget",        options.budget, "--precision", options.precision,
                   "--shapes",        options.shapes, "--out",       folder.string()};
   auto add = [&](const char* name, const std::string& value) {
     command.argv.emplace_back(name);
     command.argv.push_back(value);
   };
+  for (const auto& [dim, size] : point.dims) add("--set", fmt::format("{}={}", dim, size));
   if (!options.python.empty()) add("--python", options.python);
   if (options.threads > 0) add("--threads", std::to_string(options.threads));
   for (const std::string& baseline : options.baselines) add("--baseline", baseline);
@@ -98,18 +117,18 @@ void say(const SmithRow& row, std::size_t at, std::size_t count) {
 }
 
 // Measures what has no row yet; each row is on disk before the next task begins.
-Result<void> sweep(const std::vector<std::string>& tasks, const Options& options) {
+Result<void> measure_all(const std::vector<SweepPoint>& tasks, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   auto known = read_rows(options.results, options.precision);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    auto before = known.find(tasks[i]);
+    auto before = known.find(tasks[i].name);
     if (before != known.end() && !options.again && (before->second.passed() || !options.failed)) continue;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     if (options.at_most > 0 && took.count() > options.at_most) {
       fmt::print(stderr, "stopped after {:.0f} s; the same command goes on\n", took.count());
       return {};
     }
-    if (::isatty(2)) fmt::print(stderr, "[{}/{}] {} ...\r", i + 1, tasks.size(), tasks[i]);
+    if (::isatty(2)) fmt::print(stderr, "[{}/{}] {} ...\r", i + 1, tasks.size(), tasks[i].name);
     KF_TRY(SmithRow row, measure(tasks[i], options));
     say(row, i + 1, tasks.size());
     std::ofstream file(options.results, std::ios::app);
@@ -119,23 +138,25 @@ Result<void> sweep(const std::vector<std::string>& tasks, const Options& options
   return {};
 }
 
-// What misses the bars: a task that does not pass, or is slower than the fastest baseline by more than 5 %.
-int print_all(const std::vector<std::string>& tasks, const Options& options) {
+// What misses the bars: a task that does not pass, or is slower than the fastest baseline by more than 5 %
+// (10 % at a point of the sweep).
+int print_all(const std::vector<SweepPoint>& tasks, const Options& options) {
   const auto known = read_rows(options.results, options.precision);
   std::vector<SmithRow> rows;
-  for (const std::string& task : tasks)
-    if (auto row = known.find(task); row != known.end()) rows.push_back(row->second);
+  for (const SweepPoint& point : tasks)
+    if (auto row = known.find(point.name); row != known.end()) rows.push_back(row->second);
   if (options.json) {
     fmt::print("{}\n", to_json(rows));
   } else {
     const TableForm form = options.markdown ? TableForm::kMarkdown : TableForm::kTerminal;
     fmt::print("{}\n{}", print_rows(rows, form), print_means(rows, form));
+    if (options.sweep) fmt::print("\n{}", print_lowest(rows, form));
     fmt::print("\n{} of {} tasks measured, policy {}, {}\n", rows.size(), tasks.size(), options.precision,
                rows.empty() ? "" : rows.back().machine);
   }
   int missed = 0;
   for (const SmithRow& row : rows) {
-    const bool slower = row.compared() && row.ratio < 0.95;
+    const bool slower = row.compared() && row.ratio < (options.sweep ? 0.9 : 0.95);
     if (row.passed() && !slower) continue;
     ++missed;
     if (options.json) continue;
@@ -150,12 +171,13 @@ int print_all(const std::vector<std::string>& tasks, const Options& options) {
 }
 
 Result<int> run(Options& options) {
-  KF_TRY(auto tasks, wanted_tasks(options));
+  KF_TRY(auto tasks, wanted_points(options));
   KF_TRY(const fs::path home, kforge_home());
   if (options.results.empty())
-    options.results = (home / fmt::format("smith-{}.jsonl", options.shapes)).string();
+    options.results =
+        (home / fmt::format("smith-{}.jsonl", options.sweep ? "sweep" : options.shapes)).string();
   if (!options.only_table) {
-    KF_TRY_VOID(sweep(tasks, options));
+    KF_TRY_VOID(measure_all(tasks, options));
   }
   return print_all(tasks, options) > 0 ? 1 : 0;
 }
@@ -167,7 +189,8 @@ int main(int argc, char** argv) {
   using namespace kforge::bench;
   Options options;
   CLI::App app("The smith against the libraries, task by task.");
-  app.add_option("TASKS", options.wanted, "suites (core, fusion, llm) or globs of names; none: all of them");
+  app.add_option("TASKS", options.wanted,
+                 "suites (core, fusion, llm), families of the sweep, or globs of names; none: all of them");
   app.add_option("--budget", options.budget, "of the search, for each task")->capture_default_str();
   app.add_option("--precision", options.precision, "policy: fp32, high, bf16, fp16")->capture_default_str();
   app.add_option("--shapes", options.shapes, "shape set")->capture_default_str();
@@ -178,6 +201,8 @@ int main(int argc, char** argv) {
   app.add_option("--timeout", options.timeout, "seconds for one task, everything included")
       ->capture_default_str();
   app.add_option("--at-most", options.at_most, "seconds after which no further task is begun; 0: no limit");
+  app.add_flag("--sweep", options.sweep,
+               "sizes that no suite has: by family (norms, products, resnet50) or glob");
   app.add_flag("--again", options.again, "measure tasks that have a row already");
   app.add_flag("--failed", options.failed, "measure those again that did not pass");
   app.add_flag("--only-table", options.only_table, "measure nothing");

@@ -24,18 +24,41 @@ struct FamilyPattern {
 
 // The first pattern that fits says the family; the order of families is the one of their first appearance.
 constexpr FamilyPattern kFamilies[] = {
-    {"fusion/gemm_*", "gemm chains"},   {"fusion/matmul_*", "gemm chains"},
-    {"fusion/bmm_*", "gemm chains"},    {"core/matmul_diagonal", "elementwise"},
-    {"core/matmul*", "gemm"},           {"core/matvec", "gemm"},
-    {"core/*depthwise*", "depthwise"},  {"core/conv_transpose*", "transposed"},
-    {"core/conv*", "convolutions"},     {"fusion/conv_transpose*", "transposed chains"},
-    {"fusion/conv*", "conv chains"},    {"core/*_norm*", "norms"},
-    {"core/softmax", "norms"},          {"core/log_softmax", "norms"},
-    {"core/*_reduction", "reductions"}, {"core/arg*", "reductions"},
-    {"core/*_pool*", "pooling"},        {"core/cum*", "scans"},
-    {"core/*_loss", "losses"},          {"core/*attention*", "attention"},
-    {"llm/*attention*", "attention"},   {"llm/*", "llm"},
-    {"core/*", "elementwise"},          {"*", "other"},
+    {"sweep/elementwise/*", "elementwise"},
+    {"sweep/norms/*", "norms"},
+    {"sweep/reductions/*", "reductions"},
+    {"sweep/pooling/*", "pooling"},
+    {"sweep/scans/*", "scans"},
+    {"sweep/losses/*", "losses"},
+    {"sweep/llm/*", "llm"},
+    {"sweep/products/*", "gemm"},
+    {"sweep/resnet50/*", "ResNet-50"},
+    {"sweep/mobilenetv2/*", "MobileNetV2"},
+    {"sweep/unet/*", "U-Net"},
+    {"fusion/gemm_*", "gemm chains"},
+    {"fusion/matmul_*", "gemm chains"},
+    {"fusion/bmm_*", "gemm chains"},
+    {"core/matmul_diagonal", "elementwise"},
+    {"core/matmul*", "gemm"},
+    {"core/matvec", "gemm"},
+    {"core/*depthwise*", "depthwise"},
+    {"core/conv_transpose*", "transposed"},
+    {"core/conv*", "convolutions"},
+    {"fusion/conv_transpose*", "transposed chains"},
+    {"fusion/conv*", "conv chains"},
+    {"core/*_norm*", "norms"},
+    {"core/softmax", "norms"},
+    {"core/log_softmax", "norms"},
+    {"core/*_reduction", "reductions"},
+    {"core/arg*", "reductions"},
+    {"core/*_pool*", "pooling"},
+    {"core/cum*", "scans"},
+    {"core/*_loss", "losses"},
+    {"core/*attention*", "attention"},
+    {"llm/*attention*", "attention"},
+    {"llm/*", "llm"},
+    {"core/*", "elementwise"},
+    {"*", "other"},
 };
 
 std::string text_of(const Json& json, const char* key) {
@@ -275,6 +298,22 @@ std::string print_means(const std::vector<SmithRow>& rows, TableForm form) {
                      mean.fraction > 0 ? fmt::format("{:.0f} %", 100 * mean.fraction) : "-",
                      std::to_string(mean.slower), std::to_string(mean.failed)});
   return print_table(cells, "lrrrrr", form);
+}
+
+std::string print_lowest(const std::vector<SmithRow>& rows, TableForm form) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::vector<std::string>> cells = {{"family", "lowest points", "ratio", "interval", "of"}};
+  for (const std::string& family : family_order()) {
+    std::vector<const SmithRow*> compared;
+    for (const SmithRow& row : rows)
+      if (row.compared() && table_family(row) == family) compared.push_back(&row);
+    std::ranges::sort(compared, {}, [](const SmithRow* row) { return row->ratio; });
+    for (std::size_t i = 0; i < std::min(kShown, compared.size()); ++i)
+      cells.push_back({i == 0 ? family : "", compared[i]->task, fmt::format("{:.2f}x", compared[i]->ratio),
+                       fmt::format("{:.2f}-{:.2f}", compared[i]->lo, compared[i]->hi),
+                       compared[i]->baseline});
+  }
+  return print_table(cells, "llrrl", form);
 }
 
 std::string to_json(const std::vector<SmithRow>& rows) {

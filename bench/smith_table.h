@@ -56,6 +56,8 @@ std::vector<FamilyMean> family_means(const std::vector<SmithRow>& rows);
 enum class TableForm { kTerminal, kMarkdown };
 std::string print_rows(const std::vector<SmithRow>& rows, TableForm form);
 std::string print_means(const std::vector<SmithRow>& rows, TableForm form);
+// For each family the three points with the lowest ratios.
+std::string print_lowest(const std::vector<SmithRow>& rows, TableForm form);
 std::string to_json(const std::vector<SmithRow>& rows);
 
 }  // namespace kforge::bench

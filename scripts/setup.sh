@@ -17,7 +17,7 @@ programs=(
   libsqlite3-dev sqlite3 libssl-dev openssl bubblewrap libseccomp-dev libcpp-httplib-dev libkainjow-mustache-dev
   libgtest-dev libgmock-dev
 )
-core=("${programs[@]}" libbenchmark-dev libonnx-testdata clang-format clang-tidy-19)
+core=("${programs[@]}" libbenchmark-dev libonnx-testdata libsimde-dev clang-format clang-tidy-19)
 # package=what is missing without it
 extras=(
   "llvm-19=llvm-mca and listings in profiles"
@@ -37,12 +37,14 @@ extras=(
   "pocl-opencl-icd=platform opencl where there is no GPU"
   "ocl-icd-opencl-dev=platform opencl"
   "opencl-c-headers=platform opencl"
+  "oclgrind=races and accesses out of bounds of OpenCL programs"
   "glslang-tools=platform vulkan"
   "spirv-tools=platform vulkan"
   "libvulkan-dev=platform vulkan"
   "mesa-vulkan-drivers=platform vulkan where there is no GPU"
   "chromium=tests of pages in a browser"
   "chromium-driver=tests of pages in a browser"
+  "vulkan-validationlayers=a closer look at Vulkan programs in check mode"
   "libjemalloc2=a fair allocator for the torch baseline"
   "python3-numpy=the Python baselines"
   "python3-venv=the Python baselines"

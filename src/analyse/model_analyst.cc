@@ -27,6 +27,7 @@ PromptData system_data(const AnalysisInput& input) {
   const AgentSetting* setting = input.setting;
   if (!setting) return data;
   auto with = [&](const char* block) { return !setting->without.contains(block); };
+  if (setting->platform && setting->platform->kind == PlatformKind::kDevice) t["device"] = "yes";
   if (setting->platform && with("notes"))
     t["platform"] = setting->platform->name,
     t["notes"] = notes_for(setting->platform->notes, setting->machine);

@@ -95,14 +95,19 @@ Advice nothing_known(const AnalysisInput& input) {
                     .expected_gain = 1.05,
                     .confidence = 0.1,
                     .tag = tag};
-  return Advice{.bottleneck = "not known",
-                .evidence = "no rule is left that applies to the facts at hand",
-                .change =
-                    "Look at the innermost loop: contiguous access, whole vectors, several independent "
-                    "accumulators, one parallel region; change one of these and measure.",
-                .expected_gain = 1.1,
-                .confidence = 0.1,
-                .tag = "unroll"};
+  return Advice{
+      .bottleneck = "not known",
+      .evidence = "no rule is left that applies to the facts at hand",
+      .change =
+          known.on_device()
+              ? "Look at the kernel that takes longest: neighbouring threads on neighbouring addresses, "
+                "reuse through shared memory and registers, several results in a thread, enough blocks; "
+                "change one of these and measure."
+              : "Look at the innermost loop: contiguous access, whole vectors, several independent "
+                "accumulators, one parallel region; change one of these and measure.",
+      .expected_gain = 1.1,
+      .confidence = 0.1,
+      .tag = "unroll"};
 }
 
 }  // namespace
@@ -110,7 +115,11 @@ Advice nothing_known(const AnalysisInput& input) {
 std::vector<Advice> rule_advice(const AnalysisInput& input) {
   Known known(input);
   std::vector<Advice> all;
-  for (const auto& rules : {bound_rules(), code_rules(), thread_rules(), device_rules()})
+  std::vector<std::vector<Rule>> sets = {bound_rules(), code_rules(), thread_rules(), device_rules()};
+  // What rules about loops, caches and threads of a processor would say makes no sense in a device's
+  // language.
+  if (known.on_device()) sets = {device_rules()};
+  for (const auto& rules : sets)
     for (Rule rule : rules)
       if (auto advice = rule(known)) all.push_back(std::move(*advice));
   for (Advice& advice : all) {

@@ -21,6 +21,11 @@ bool Known::machine_has(std::string_view feature) const {
   return machine && machine->features.contains(std::string(feature));
 }
 
+bool Known::on_device() const {
+  const Platform* platform = input_->setting ? input_->setting->platform : nullptr;
+  return platform && platform->kind == PlatformKind::kDevice;
+}
+
 int Known::vector_bits() const {
   if (machine_has("avx512f")) return 512;
   return machine_has("avx2") ? 256 : 0;

@@ -20,6 +20,7 @@ class Known {
   double fact_or(std::string_view name, double otherwise) const { return fact(name).value_or(otherwise); }
   const AnalysisInput& input() const { return *input_; }
   const BoundTask* task() const { return input_->setting ? input_->setting->task : nullptr; }
+  bool on_device() const;  // the program is for a platform of kind device
   bool machine_has(std::string_view feature) const;
   int vector_bits() const;  // widest the machine executes; 0: not known
   std::optional<double> roofline_fraction() const { return fact("roofline_fraction"); }

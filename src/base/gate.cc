@@ -11,7 +11,9 @@ using enum KindRule::How;
 using Stage = GateStage;
 
 constexpr KindRule kEmulatorOnly = {
-    kDiffers, "where the device is KForge's emulator, on the small shapes of general programs"};
+    kDiffers,
+    "by KForge's emulator, or for OpenCL by oclgrind where it is installed, on the small shapes of general "
+    "programs"};
 constexpr KindRule kNoKernels = {kNotApplicable, "it has no kernels of blocks and threads"};
 
 constexpr GateRow kGates[] = {

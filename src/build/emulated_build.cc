@@ -5,6 +5,7 @@
 #include "build/compile_stage.h"
 #include "build/device_build.h"
 #include "emulate/emulate.h"
+#include "emulate/findings.h"
 #include "generate/device_program.h"
 
 namespace kforge {
@@ -37,6 +38,16 @@ Step<Build> with_symbols(Build build, const std::string& content) {
 }
 
 }  // namespace
+
+BoundTask with_emulator_report(BoundTask task) {
+  BoundArgument report;
+  report.name = report.c_name = report.output = "kfe_report";
+  report.role = Role::kOutput;
+  report.dtype = DType::kUInt8;
+  report.shape = {static_cast<std::int64_t>(emulate::report_bytes())};
+  task.arguments.push_back(std::move(report));
+  return task;
+}
 
 std::string device_task_header(const BoundTask& task, const PlanSymbols& symbols, bool metal) {
   std::string out = fmt::format(

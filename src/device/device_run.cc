@@ -1,6 +1,7 @@
 #include "device/device_run.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/random_seed.h"
@@ -8,7 +9,7 @@
 namespace kforge {
 namespace {
 
-constexpr std::size_t kGuard = 4096;                        // before and after; a multiple of any alignment
+constexpr std::size_t kGuardBytes = 4096;                   // before and after; a multiple of any alignment
 constexpr std::size_t kChunk = std::size_t{4} << 20;        // of transfers that are only looked at
 constexpr std::size_t kOwnMemory = std::size_t{256} << 20;  // all sets of the plan's private buffers together
 
@@ -47,11 +48,19 @@ std::vector<std::byte> poison_element(DType dtype) {
   return element;
 }
 
+// None before a simulator, which sees itself what goes past the end of a buffer.
+std::size_t guard_bytes() { return std::getenv("KFORGE_DEVICE_UNGUARDED") ? 0 : kGuardBytes; }
+
 }  // namespace
 
 DeviceRun::DeviceRun(DeviceApi& api, const LaunchPlan& plan, const PlanSetting& setting,
                      const HostTensors& host, std::uint32_t slots)
-    : api_(api), plan_(plan), setting_(setting), host_(host), guard_(random_bytes(kGuard)), slots_(slots) {
+    : api_(api),
+      plan_(plan),
+      setting_(setting),
+      host_(host),
+      guard_(random_bytes(guard_bytes())),
+      slots_(slots) {
   std::size_t bytes = 1;
   for (std::size_t i = plan_.tensors; i < plan_.memory.size(); ++i)
     if (!plan_.memory[i].prepared) bytes += plan_.memory[i].bytes;
@@ -61,9 +70,10 @@ DeviceRun::DeviceRun(DeviceApi& api, const LaunchPlan& plan, const PlanSetting& 
 Result<DeviceRun::Guarded> DeviceRun::allocate(std::size_t bytes) {
   Guarded made;
   made.bytes = bytes;
-  KF_TRY(made.memory, api_.allocate(bytes + 2 * kGuard));
+  KF_TRY(made.memory, api_.allocate(bytes + 2 * guard_.size()));
+  if (guard_.empty()) return made;
   KF_TRY_VOID(made.memory->write(0, guard_));
-  KF_TRY_VOID(made.memory->write(kGuard + bytes, guard_));
+  KF_TRY_VOID(made.memory->write(guard_.size() + bytes, guard_));
   return made;
 }
 
@@ -83,8 +93,8 @@ Result<void> DeviceRun::poison(std::size_t buffer, const Guarded& at) {
   std::vector<std::byte> block(std::min(at.bytes, kChunk / element.size() * element.size()));
   for (std::size_t i = 0; i < block.size(); ++i) block[i] = element[i % element.size()];
   for (std::size_t done = 0; done < at.bytes; done += block.size())
-    KF_TRY_VOID(
-        at.memory->write(kGuard + done, std::span(block).first(std::min(block.size(), at.bytes - done))));
+    KF_TRY_VOID(at.memory->write(guard_.size() + done,
+                                 std::span(block).first(std::min(block.size(), at.bytes - done))));
   return {};
 }
 
@@ -104,7 +114,7 @@ Result<std::vector<PlacedMemory>> DeviceRun::places(const Slot* slot, Buffers& o
     } else if (slot) {
       at = &slot->tensors[i];
     }
-    if (at) all[i] = {at->memory.get(), kGuard, at->bytes};
+    if (at) all[i] = {at->memory.get(), guard_.size(), at->bytes};
   }
   return all;
 }
@@ -158,13 +168,14 @@ Result<std::uint64_t> DeviceRun::call(std::span<const std::uint32_t> slots) {
 }
 
 Result<std::optional<std::string>> DeviceRun::broken_guard(const std::string& name, const Guarded& at) const {
-  std::vector<std::byte> found(kGuard);
+  if (guard_.empty()) return std::nullopt;
+  std::vector<std::byte> found(guard_.size());
   KF_TRY_VOID(at.memory->read(0, found));
-  for (std::size_t i = kGuard; i-- > 0;)
+  for (std::size_t i = guard_.size(); i-- > 0;)
     if (found[i] != guard_[i])
-      return fmt::format("the program wrote {} bytes before the start of {}", kGuard - i, name);
-  KF_TRY_VOID(at.memory->read(kGuard + at.bytes, found));
-  for (std::size_t i = 0; i < kGuard; ++i)
+      return fmt::format("the program wrote {} bytes before the start of {}", guard_.size() - i, name);
+  KF_TRY_VOID(at.memory->read(guard_.size() + at.bytes, found));
+  for (std::size_t i = 0; i < guard_.size(); ++i)
     if (found[i] != guard_[i])
       return fmt::format("the program wrote {} bytes past the end of {}", i + 1, name);
   return std::nullopt;
@@ -175,7 +186,7 @@ Result<std::uint64_t> DeviceRun::fingerprint(const Guarded& at) const {
   std::vector<std::byte> found(std::min(kChunk, at.bytes));
   for (std::size_t done = 0; done < at.bytes; done += found.size()) {
     const auto part = std::span(found).first(std::min(found.size(), at.bytes - done));
-    KF_TRY_VOID(at.memory->read(kGuard + done, part));
+    KF_TRY_VOID(at.memory->read(guard_.size() + done, part));
     value = add_to_fingerprint(value, part);
   }
   return value;
@@ -186,7 +197,7 @@ Result<void> DeviceRun::fill(Guarded& at, std::span<const std::byte> from) {
   at.values = kEmptyFingerprint;
   for (std::size_t done = 0; done < from.size(); done += kChunk)
     at.values = add_to_fingerprint(at.values, from.subspan(done, std::min(kChunk, from.size() - done)));
-  return at.memory->write(kGuard, from);
+  return at.memory->write(guard_.size(), from);
 }
 
 Result<std::optional<std::string>> DeviceRun::broken(std::size_t memory, const Guarded& at,
@@ -207,7 +218,7 @@ Result<std::optional<std::string>> DeviceRun::download(std::span<const std::uint
       const Guarded& at = slots_.at(index).tensors.at(i);
       KF_TRY(auto found, broken(i, at, output ? nullptr : kInput));
       if (found) return found;
-      if (output) KF_TRY_VOID(at.memory->read(kGuard, host_.data(i, index)));
+      if (output) KF_TRY_VOID(at.memory->read(guard_.size(), host_.data(i, index)));
     }
   for (const auto& [tensor, at] : params_) {
     KF_TRY(auto found, broken(tensor, at, kInput));

@@ -171,8 +171,9 @@ class Generator {
   void write_entries() {
     const bool prepares = !plan_.prepare.empty();
     if (looks(variant_))
-      contract_.tables += fmt::format("extern \"C\" const kfe_u32 kfe_bounds_only = {};\n",
-                                      variant_ == Variant::kAsan ? 1 : 0);
+      contract_.tables +=
+          fmt::format("extern \"C\" const kfe_u32 kfe_bounds_only = {}, kfe_counts = {};\n",
+                      variant_ == Variant::kCheck ? 0 : 1, variant_ == Variant::kCount ? 1 : 0);
     contract_.tables += fmt::format(
         "static const KfeProgram program = {{memory, {}, prepare_steps, {}, run_steps, {}, {}}};\n",
         plan_.memory.size(), plan_.prepare.size(), plan_.run.size(), language_ == Language::kMetal ? 1 : 0);

@@ -119,6 +119,7 @@ std::vector<std::string> language_flags(const Request& request, const fs::path& 
                  {"-include", "cuda_runtime.h", "-D__CUDACC__", "-D__CUDA_ARCH__=900", "-D__NVCC__"});
   else
     flags.insert(flags.end(), {"-D__METAL_VERSION__=320", "-D__METAL__"});
+  if (request.variant == Variant::kCount) flags.emplace_back("-DKFE_COUNTING");
   flags.insert(flags.end(), request.flags.begin(), request.flags.end());
   return flags;
 }
@@ -146,6 +147,7 @@ std::vector<std::string> compile_flags(const Request& request, const fs::path& c
                                "-mllvm", "-tsan-instrument-func-entry-exit=0"});
   else
     flags.emplace_back("-O2");
+  if (request.variant == Variant::kCount) flags.emplace_back("-fsanitize-coverage=bb,no-prune,trace-pc");
   return flags;
 }
 
@@ -237,7 +239,7 @@ constexpr const char* kExports = "{ global: kernel; prepare; kernel_prepared; re
 }  // namespace
 
 std::string_view name_of(Variant variant) {
-  static constexpr std::string_view kNames[] = {"fast", "asan", "check"};
+  static constexpr std::string_view kNames[] = {"fast", "asan", "check", "count"};
   return kNames[static_cast<std::size_t>(variant)];
 }
 

@@ -94,6 +94,47 @@ Result<std::map<std::uint64_t, SourceLine>> look_up(const std::set<std::uint64_t
 // The call before a return address.
 std::uint64_t instruction_of(std::uint64_t offset) { return offset ? offset - 1 : 0; }
 
+// A figure that arithmetic can go on with.
+bool sane(double figure) { return figure >= 0 && figure < 1e18; }
+
+// From the launches that were counted to all of them.
+double scale_of(const KfeLaunch& launch) {
+  return launch.counted ? static_cast<double>(launch.times) / launch.counted : 0;
+}
+
+void read_counts(const KfeReport& raw, Report& report) {
+  report.overflowed = raw.overflowed != 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(raw.launches, KFE_MAX_LAUNCHES); ++i) {
+    const KfeLaunch& from = raw.launch[i];
+    LaunchCounts& to = report.launches.emplace_back();
+    const double scale = scale_of(from);
+    to.kernel = text_of(from.kernel);
+    to.grid = {from.grid.x, from.grid.y, from.grid.z};
+    to.block = {from.block.x, from.block.y, from.block.z};
+    to.shared_bytes = from.shared_bytes + from.static_bytes;
+    to.bytes = from.bytes;
+    to.times = from.times;
+    if (!sane(from.barriers) || !sane(from.meetings) || !sane(from.warps)) continue;
+    to.barriers = scale * from.barriers;
+    to.meetings = scale * from.meetings;
+    to.warps = scale * from.warps;
+  }
+  for (std::size_t i = 0; i < std::min<std::size_t>(raw.codes, KFE_MAX_CODE); ++i) {
+    const KfeCode& from = raw.code[i];
+    if (from.launch >= report.launches.size() || !sane(from.issues) || !sane(from.lanes)) continue;
+    const double scale = scale_of(raw.launch[from.launch]);
+    report.launches[from.launch].code.push_back({from.offset, scale * from.issues, scale * from.lanes});
+  }
+  for (std::size_t i = 0; i < std::min<std::size_t>(raw.uses, KFE_MAX_USES); ++i) {
+    const KfeUse& from = raw.use[i];
+    if (from.launch >= report.launches.size() || !sane(from.read_bytes) || !sane(from.written_bytes))
+      continue;
+    const double scale = scale_of(raw.launch[from.launch]);
+    report.launches[from.launch].memory.push_back(
+        {text_of(from.name), from.bytes, scale * from.read_bytes, scale * from.written_bytes});
+  }
+}
+
 std::string thread_text(const FindingPlace& place) {
   auto index = [](const std::array<std::uint32_t, 3>& i) {
     return i[1] || i[2] ? fmt::format("({}, {}, {})", i[0], i[1], i[2]) : fmt::format("{}", i[0]);
@@ -126,6 +167,11 @@ std::string Finding::sentence() const {
   for (std::size_t i = 0; i < places.size(); ++i)
     if (!places[i].file.empty()) out += (i ? " and " : ", ") + thread_text(places[i]);
   return out;
+}
+
+void ask_for_counts(std::span<std::byte> memory, std::uint64_t seed, bool partial) {
+  const KfeAsked asked{KFE_ASKED_MAGIC, partial ? 1u : 0u, seed};
+  if (memory.size() >= sizeof asked) std::memcpy(memory.data(), &asked, sizeof asked);
 }
 
 Result<Report> read_report(std::span<const std::byte> memory, const fs::path& library, SandboxTier tier) {
@@ -166,31 +212,30 @@ Result<Report> read_report(std::span<const std::byte> memory, const fs::path& li
     }
     report.findings.push_back(std::move(finding));
   }
+  read_counts(*raw, report);
   // Compilers split and double accesses: one row for each line and way.
   for (std::size_t i = 0; i < traffics; ++i) {
     const KfeTraffic& from = raw->traffic[i];
-    if (from.requests == 0 || from.requests > (std::uint64_t{1} << 48)) continue;
+    if (!sane(from.requests) || from.requests <= 0 || !sane(from.units) || !sane(from.lanes)) continue;
     const SourceLine& line = lines[instruction_of(from.offset)];
-    Traffic row{text_of(from.kernel),
-                line.file,
-                line.line,
-                from.is_shared != 0,
-                from.is_write != 0,
-                0,
-                0,
-                0,
-                from.size};
+    Traffic row{.kernel = text_of(from.kernel),
+                .file = line.file,
+                .line = line.line,
+                .shared = from.is_shared != 0,
+                .write = from.is_write != 0,
+                .atomic = from.is_atomic != 0,
+                .bytes = from.size,
+                .launch = from.launch};
     auto known = std::ranges::find_if(report.traffic, [&](const Traffic& t) {
       return t.kernel == row.kernel && t.file == row.file && t.line == row.line && t.shared == row.shared &&
-             t.write == row.write;
+             t.write == row.write && t.launch == row.launch;
     });
     if (known == report.traffic.end()) known = report.traffic.insert(known, row);
-    const double all = static_cast<double>(known->requests + from.requests);
-    known->units =
-        (known->units * static_cast<double>(known->requests) + static_cast<double>(from.units)) / all;
-    known->lanes =
-        (known->lanes * static_cast<double>(known->requests) + static_cast<double>(from.lanes)) / all;
-    known->requests += from.requests;
+    const double scale = from.launch < report.launches.size() ? scale_of(raw->launch[from.launch]) : 1;
+    const double requests = scale * from.requests, all = known->requests + requests;
+    known->units = (known->units * known->requests + scale * from.units) / all;
+    known->lanes = (known->lanes * known->requests + scale * from.lanes) / all;
+    known->requests = all;
   }
   return report;
 }

@@ -92,7 +92,8 @@ const std::vector<std::string> kAllowed = {"kfe_thread_index",
                                            "__tls_get_addr"};
 // Copies by the compiler; in the variants that check they are functions that look first.
 const std::vector<std::string> kPlain = {"memcpy", "memmove", "memset", "memcmp", "bcmp"};
-const std::vector<std::string> kChecking = {"__tsan_*", "__ubsan_handle_*", "memcmp", "bcmp"};
+const std::vector<std::string> kChecking = {"__tsan_*", "__ubsan_handle_*", "__sanitizer_cov_trace_pc",
+                                            "memcmp", "bcmp"};
 
 template <class T>
 bool read_at(std::string_view file, std::uint64_t at, T& out) {

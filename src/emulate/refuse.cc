@@ -71,7 +71,8 @@ void refuse_host_code(const TokenList& list, Rewritten& out) {
              list.tokens[list.next(i + 1)].is("::"))
       out.refused.push_back(note_at(list, token, "attributes of " + word));
     else if (word.starts_with("kfe") || word.starts_with("Kfe") || word.starts_with("__tsan") ||
-             word.starts_with("__ubsan") || word.starts_with("__asan"))
+             word.starts_with("__ubsan") || word.starts_with("__asan") || word.starts_with("__sanitizer") ||
+             word.starts_with("_ZN3kfe"))
       out.refused.push_back(note_at(list, token, "the name " + word + ", which is the emulator's"));
     else if (host_builtin(word))
       out.refused.push_back(note_at(list, token, word));

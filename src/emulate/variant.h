@@ -1,4 +1,4 @@
-// The three builds of one program.
+// The builds of one program.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,9 @@ enum class Variant : std::uint8_t {
   kFast,   // optimised, all processors
   kAsan,   // every access is looked at for its bounds
   kCheck,  // and for races, on one processor; counts memory traffic
+  kCount,  // as kAsan, and counts what some blocks do: instructions, memory traffic, barriers
 };
-std::string_view name_of(Variant variant);  // "fast", "asan", "check"
+std::string_view name_of(Variant variant);  // "fast", "asan", "check", "count"
 inline bool looks(Variant variant) { return variant != Variant::kFast; }
 
 }  // namespace kforge::emulate

@@ -163,6 +163,7 @@ struct ProgramProcess::State {
   std::optional<TempDir> scratch;
   std::unique_ptr<SandboxedProcess> process;
   Usage usage;
+  std::string said, printed;
   std::uint64_t together_bytes = 0;  // ProgramSpec::together_bytes
   std::optional<HeldMemory> held;
   Clock::time_point memory_seen = Clock::now();
@@ -512,11 +513,16 @@ Step<bool> ProgramProcess::finish() {
   if (!state_->ends_within(kExitLimit))
     return candidate_failed(Timeout{"release() or exit", static_cast<double>(kExitLimit.count()) / 1e3});
   KF_TRY(SandboxExit exit, state_->process->wait());
+  state_->said = exit.err;
+  state_->printed = exit.out;
   if (exit.left_processes)
     return candidate_failed(
         Rejected{Gate::kAfterReturn, "processes were left running when the program ended"});
   if (exit.exit_code == 0 && exit.signal == 0 && !exit.wall_exceeded) return true;
   return candidate_failed(describe_exit(exit, "release() or exit"));
 }
+
+const std::string& ProgramProcess::said() const { return state_->said; }
+const std::string& ProgramProcess::printed() const { return state_->printed; }
 
 }  // namespace kforge

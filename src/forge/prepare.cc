@@ -81,6 +81,8 @@ void fill_context(ForgeState& s) {
   context.platform = &s.workspace->setup().platform;
   context.machine = &s.workspace->setup().machine;
   const Peaks* peaks = context.peaks = s.measured.peaks ? &*s.measured.peaks : nullptr;
+  const auto& device = s.workspace->setup().device.facts;
+  context.device = device ? &*device : nullptr;
   context.threads = s.workspace->setup().threads;
   context.precision = s.workspace->setup().policy.name;
   context.tolerance = s.workspace->setup().policy.tolerance;

@@ -24,6 +24,7 @@ struct AgentSetting {
   const Platform* platform = nullptr;  // REQUIRED
   const Machine* machine = nullptr;
   const Peaks* peaks = nullptr;
+  const DeviceFacts* device = nullptr;  // of a device platform whose device is here
   int threads = 1;
   std::string precision = "fp32";  // policy's name,
   double tolerance = 5e-6;         // its tolerance,

@@ -114,6 +114,13 @@ PromptData system_data(const AgentSetting& context, const Blocks& block) {
   t["tag"] = platform.kind == PlatformKind::kNative ? "cpp" : platform.files.front().substr(1);
   for (const char* kind : {"native", "device", "command"})
     t[kind] = name_of(platform.kind) == kind ? "yes" : "";
+  t["modelled"] = platform.emulated() && platform.model ? "yes" : "";
+  t["timed"] = t["modelled"].empty() ? "yes" : "";
+  if (platform.run.driver)
+    t["dimensions_are"] =
+        *platform.run.driver == DeviceDriver::kOpenCl || *platform.run.driver == DeviceDriver::kVulkan
+            ? "macros in the source"
+            : "constants of namespace `task` in `task.h`, which the tool makes and the source includes";
   t["endings"] = fmt::format("{}", fmt::join(platform.files, " "));
   t["allowed_flags"] = flags_text(platform.build.allowed_flags);
   t["compilers"] = compilers_text(platform.build.compilers);
@@ -121,7 +128,7 @@ PromptData system_data(const AgentSetting& context, const Blocks& block) {
   t["notes"] = block("notes", notes_for(platform.notes, context.machine));
   t["example"] = block("example", example_text(platform));
   t["machine"] = block("machine", machine_text(context));
-  t["compiled"] = t["machine"].empty() || context.compiler_line.empty() ? "" : "yes";
+  t["compiled"] = t["machine"].find("- compiled with") == std::string::npos ? "" : "yes";
   t["task_name"] = task.task->name;
   t["task_description"] = single_line(task.task->description, 400);
   t["task_source"] = fenced(shorten(task.task->source_text, 24 << 10));

@@ -90,22 +90,64 @@ std::string policy_text(const AgentSetting& context) {
   return text;
 }
 
+namespace {
+
+std::string chip_text(const Chip& chip) {
+  return fmt::format(
+      "- the model's chip: {}: {:.0f} units at {:g} GHz, each with {:g} instructions of warps per clock, "
+      "{:.0f} threads, "
+      "{:.0f} blocks and {:.0f} registers at once, {:g} KB of shared memory ({:g} KB for a block); {:.0f} "
+      "GB/s from memory, "
+      "{:.0f} GB/s from a second cache of {:g} MB; a launch takes {:g} us\n"
+      "- counted: sectors of 32 bytes that the lanes of a warp touch together, passes over 32 banks of 4 "
+      "bytes, lanes "
+      "that sit out, barriers, instructions\n",
+      single_line(chip.name, 60), chip.units, chip.clock_ghz, chip.issue_per_clock, chip.threads_per_unit,
+      chip.blocks_per_unit, chip.registers_per_unit, chip.shared_kb_per_unit, chip.shared_kb_per_block,
+      chip.memory_gb_s, chip.l2_gb_s, chip.l2_mb, chip.launch_us);
+}
+
+// Nothing of the machine that emulates is worth an agent's attention.
+std::string emulated_text(const Platform& platform) {
+  std::string text = fmt::format(
+      "- {}: {}, emulated: programs are verified, and no time is taken\n",
+      platform.emulates_device() ? "device" : "processor",
+      single_line(platform.emulates_device() ? name_of(*platform.run.driver) : platform.run.machine, 40));
+  if (!platform.run.features.empty())
+    text += fmt::format("- it executes: {}\n", fmt::join(platform.run.features, " "));
+  if (platform.model)
+    text += fmt::format(
+        "- programs are ranked by the model `{}` (version {}): its figure for one call, lower is better\n",
+        platform.model->command.name, platform.model->version);
+  if (platform.model && platform.model->chip) text += chip_text(*platform.model->chip);
+  return text;
+}
+
+std::string device_text(const DeviceFacts& device) {
+  std::string text = fmt::format("- device: {}\n", single_line(device.text(), 200));
+  text += fmt::format("- {} compute units, at most {} threads and {} KB of shared memory in a block\n",
+                      device.compute_units, device.most_threads, device.shared_bytes >> 10);
+  if (device.this_processor())
+    text +=
+        "- it is this processor behind a driver: a block runs on one core, its threads as vector lanes and "
+        "loops\n";
+  return text;
+}
+
+}  // namespace
+
 std::string machine_text(const AgentSetting& context) {
   std::string text;
   const Platform* platform = context.platform;
+  const bool on_device = platform && platform->kind == PlatformKind::kDevice;
+  const bool foreign =
+      platform && (platform->emulated() || (context.device && !context.device->this_processor()));
   if (platform && platform->emulated()) {
-    // Nothing of the machine that emulates is worth an agent's attention.
-    text += fmt::format(
-        "- processor: {}, emulated: programs are verified, and no time is taken\n",
-        single_line(platform->emulates_device() ? name_of(*platform->run.driver) : platform->run.machine,
-                    40));
-    if (!platform->run.features.empty())
-      text += fmt::format("- it executes: {}\n", fmt::join(platform->run.features, " "));
-    if (platform->model)
-      text += fmt::format(
-          "- programs are ranked by the model `{}` (version {}): its figure for one call, lower is better\n",
-          platform->model->command.name, platform->model->version);
-  } else if (const Machine* machine = context.machine) {
+    text += emulated_text(*platform);
+  } else if (on_device && context.device) {
+    text += device_text(*context.device);
+  }
+  if (const Machine* machine = context.machine; machine && !foreign) {
     text += fmt::format("- processor: {}{}\n", single_line(machine->cpu_model, 100),
                         machine->virtualised ? " (virtual machine)" : "");
     text += fmt::format("- it executes (each tried): {}\n", fmt::join(machine->features, " "));
@@ -113,8 +155,8 @@ std::string machine_text(const AgentSetting& context) {
       text += fmt::format("- L{} cache: {}{}\n", cache.level, cache_text(cache.bytes),
                           cache.shared_by > 1 ? fmt::format(", shared by {} cpus", cache.shared_by) : "");
   }
-  text += fmt::format("- threads: {} (`omp_get_max_threads()`)\n", context.threads);
-  if (const Peaks* peaks = context.peaks) {
+  if (!on_device) text += fmt::format("- threads: {} (`omp_get_max_threads()`)\n", context.threads);
+  if (const Peaks* peaks = context.peaks; peaks && !(on_device && foreign)) {
     text += fmt::format(
         "- measured peak with {} thread{}: {:.0f} GFLOP/s fp32 (fused multiply-add, widest vectors)",
         peaks->threads, peaks->threads == 1 ? "" : "s", peaks->fp32_gflops);
@@ -126,7 +168,7 @@ std::string machine_text(const AgentSetting& context) {
           fmt::format("- measured bandwidth from {}: {:.0f} GB/s read, {:.0f} GB/s copied (read + written)\n",
                       b.level, b.read_gb_s, b.copy_gb_s);
   }
-  if (!context.compiler_line.empty())
+  if (!context.compiler_line.empty() && !(on_device && platform->emulated()))
     text += fmt::format("- compiled with{}: `{}`\n",
                         context.flag_set.empty() ? "" : fmt::format(" flag set {}", context.flag_set),
                         single_line(fmt::format("{}", fmt::join(context.compiler_line, " ")), 1'500));

@@ -116,21 +116,34 @@ Result<Generation> SmithGenerator::first_for_device() {
                        remembered ? "what won on this family before" : "first design, from the shapes");
 }
 
-Result<Generation> SmithGenerator::next_for_device(const Plan& plan) {
-  for (const int block : smith::kDeviceBlocks) {
-    auto design = smith::device_design(problem_, *language_, {block});
+// The design one choice from this one that was not tried; the advised kind first.
+std::optional<Generation> SmithGenerator::device_neighbour_of(int parent, std::string_view wanted) {
+  const auto choices = smith::choices_of(schedules_.at(parent));
+  if (!choices) return std::nullopt;
+  std::vector<smith::DeviceMove> moves = smith::device_moves(*choices);
+  std::ranges::stable_partition(moves, [&](const smith::DeviceMove& move) { return move.tag == wanted; });
+  for (const smith::DeviceMove& move : moves) {
+    auto design = smith::device_design(problem_, *language_, move.choices);
     if (!design || tried(design->schedule)) continue;
-    const bool known =
-        std::ranges::any_of(sources_, [&](const auto& text) { return text == design->source; });
-    if (known) continue;  // a task of tiles only: the choice changes nothing
-    Generation generation =
-        generation_of(std::move(*design),
-                      fmt::format("parallelize: workgroups of at most {} threads: fewer threads meet at a "
-                                  "barrier, more groups share the device",
-                                  block));
-    if (plan.advice) generation.followed_advice = plan.advice->tag == "parallelize";
-    return generation;
+    // A choice about tiles changes nothing where there are none.
+    if (std::ranges::find(sources_, design->source) != sources_.end()) continue;
+    return generation_of(std::move(*design), fmt::format("{}: {}", move.tag, move.name));
   }
+  return std::nullopt;
+}
+
+Result<Generation> SmithGenerator::next_for_device(const Plan& plan) {
+  const std::string_view wanted = plan.advice ? std::string_view(plan.advice->tag) : "";
+  // From the best: choices hardly depend on each other.
+  std::vector<int> parents;
+  if (plan.best && schedules_.contains(plan.best->number)) parents.push_back(plan.best->number);
+  if (plan.last && schedules_.contains(plan.last->number)) parents.push_back(plan.last->number);
+  if (parents.empty()) parents.push_back(schedules_.rbegin()->first);
+  for (const int parent : parents)
+    if (auto found = device_neighbour_of(parent, wanted)) {
+      if (plan.advice) found->followed_advice = found->change.starts_with(std::string(wanted) + ":");
+      return std::move(*found);
+    }
   return nothing_left();
 }
 
@@ -164,7 +177,14 @@ Result<std::vector<smith::Move>*> SmithGenerator::neighbours_of(int parent) {
 std::vector<std::string> SmithGenerator::kinds_of_change(const Attempt& attempt) {
   std::lock_guard lock(mutex_);
   if (!schedules_.contains(attempt.number)) return {};
-  if (language_) return {"parallelize"};
+  if (language_) {
+    std::vector<std::string> kinds;
+    const auto choices = smith::choices_of(schedules_.at(attempt.number));
+    for (const smith::DeviceMove& move :
+         choices ? smith::device_moves(*choices) : std::vector<smith::DeviceMove>())
+      if (std::ranges::find(kinds, move.tag) == kinds.end()) kinds.push_back(move.tag);
+    return kinds;
+  }
   auto moves = neighbours_of(attempt.number);
   if (!moves) return {};
   std::vector<std::string> kinds;

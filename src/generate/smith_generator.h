@@ -43,9 +43,10 @@ class SmithGenerator final : public Generator {
 
  private:
   Result<Generation> first();
-  // On devices the choices are few: the threads of a workgroup.
+  // On devices one choice is changed at a time (smith/device/device_choices.h).
   Result<Generation> first_for_device();
   Result<Generation> next_for_device(const Plan& plan);
+  std::optional<Generation> device_neighbour_of(int parent, std::string_view wanted);
   Result<Generation> next(const Plan& plan);
   Result<std::vector<smith::Move>*> neighbours_of(int parent);
   Result<std::optional<Generation>> neighbour_of(int parent, const Plan& plan);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "build/build.h"
+#include "build/emulated_build.h"
 #include "emulate/findings.h"
 #include "execute/fill.h"
 #include "judge/program.h"
@@ -25,21 +25,10 @@ Gate gate_for(FindingKind kind) {
   }
 }
 
-// The task with one more output, for what the emulator finds.
-BoundTask with_report(BoundTask task) {
-  BoundArgument report;
-  report.name = report.c_name = report.output = "kfe_report";
-  report.role = Role::kOutput;
-  report.dtype = DType::kUInt8;
-  report.shape = {static_cast<std::int64_t>(emulate::report_bytes())};
-  task.arguments.push_back(std::move(report));
-  return task;
-}
-
 // One call of the program on the task's own inputs; its report.
 Step<emulate::Report> checked_call(Workspace& workspace, const Build& build, const BoundTask& task,
                                    const JudgeContext& context) {
-  const BoundTask reporting = with_report(task);
+  const BoundTask reporting = with_emulator_report(task);
   KF_TRY(StagedProgram program, stage_program(workspace, "candidate, checked", build, reporting));
   KF_TRY(InputMemory memory, InputMemory::create(reporting, 1));
   const InputChoice choice{InputKind::kOwn, context.check_seed(InputKind::kOwn)};

@@ -6,9 +6,11 @@
 
 #include "judge/emulator_gates.h"
 #include "judge/generality.h"
+#include "judge/oclgrind.h"
 #include "judge/program.h"
 #include "judge/time_case.h"
 #include "judge/trial_call.h"
+#include "judge/vulkan_layers.h"
 #include "verify/calibration.h"
 #include "verify/value_gates.h"
 
@@ -64,9 +66,13 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
   if (judged_on(GateStage::kSymbols, name_of(setup.platform.kind))) verdict.add(judge_symbols(setup, *built));
   if (verdict.failed()) return found;
 
-  // Races, bounds and barriers, by the emulator.
+  // Races, bounds and barriers, by the emulator or a simulator.
   if (setup.platform.emulates_device())
     KF_TRY_VOID(judge_by_emulator(workspace, candidate, task, watch, verdict));
+  else if (setup.platform.run.driver == DeviceDriver::kOpenCl)
+    KF_TRY_VOID(judge_by_oclgrind(workspace, candidate, task, watch, verdict));
+  else if (setup.platform.run.driver == DeviceDriver::kVulkan && request.check_only)
+    KF_TRY_VOID(judge_by_layers(workspace, candidate, task, watch, verdict));
   if (verdict.failed()) return found;
 
   // Values.
@@ -117,14 +123,14 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
       if (row.stage == GateStage::kTimes)
         verdict.skip(row.gate,
                      setup.device.emulated ? "not timed: emulated" : "not timed: ranked by a model");
-  if (setup.modelled() && !found.within_reach) {
+  if (setup.modelled() && !found.within_reach && !setup.platform.model->chip) {
     found.modelled_absent_because = "a call on the asked shapes takes too long under the emulator";
   } else if (setup.modelled()) {
     workspace.progress().stage("modelling");
     auto timer = watch.measure("model");
-    auto ns = model_ns(setup, candidate, *built, task);
-    if (ns) found.modelled_ns = *ns;
-    if (!ns) found.modelled_absent_because = ns.error().text();
+    auto time = model_time(setup, candidate, *built, task, context.check_seed(InputKind::kOwn));
+    if (time) found.modelled_ns = time->ns, found.modelled_from = std::move(time->inputs);
+    if (!time) found.modelled_absent_because = time.error().text();
   }
   if (!setup.timed()) return found;
   KF_TRY(CaseTimes times, time_case(workspace, index, context, program.spec, request, watch, verdict));

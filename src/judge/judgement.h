@@ -30,6 +30,7 @@ struct CaseJudgement {
   std::optional<RooflinePosition> roofline;
   bool within_reach = true;  // false: judged on other shapes only, this one takes too long under the emulator
   std::optional<double> modelled_ns;    // on a platform whose objective is a model
+  std::vector<Fact> modelled_from;      // what the model was given
   std::string modelled_absent_because;  // why there is no modelled_ns there
   std::vector<SeedRecord> seeds;
 };

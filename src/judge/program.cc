@@ -9,7 +9,6 @@
 #include "execute/waiting_runners.h"
 #include "judge/workspace.h"
 #include "machine/spin.h"
-#include "profile/profile_candidate.h"
 
 namespace kforge {
 namespace {
@@ -116,8 +115,8 @@ void locate_crash(const JudgeSetup& setup, Failure& failure, const Candidate& ca
   if (places) crash->where = to_text(*places);  // else the offsets stand
 }
 
-Result<double> model_ns(const JudgeSetup& setup, const Candidate& candidate, const Build& build,
-                        const BoundTask& task) {
+Result<ModelledTime> model_time(const JudgeSetup& setup, const Candidate& candidate, const Build& build,
+                                const BoundTask& task, std::uint64_t seed) {
   ProfileInput input;
   input.task = &task;
   input.platform = &setup.platform;
@@ -127,7 +126,8 @@ Result<double> model_ns(const JudgeSetup& setup, const Candidate& candidate, con
   input.tier = setup.tier;
   input.threads = setup.threads;
   input.allow_libraries = setup.options.allow_libraries;
-  return modelled_ns(input, *setup.platform.model);
+  input.seed = seed;
+  return modelled_time(input, *setup.platform.model);
 }
 
 TimingOptions timing_options(const JudgeSetup& setup, const JudgeContext& context) {

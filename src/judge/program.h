@@ -9,6 +9,7 @@
 #include "generate/candidate.h"
 #include "judge/setup.h"
 #include "judge/stopwatch.h"
+#include "profile/profile_candidate.h"
 #include "verify/verdict.h"
 
 namespace kforge {
@@ -35,9 +36,9 @@ Result<StagedProgram> waiting_program(const Workspace& workspace, const BoundTas
 void locate_crash(const JudgeSetup& setup, Failure& failure, const Candidate& candidate, const Build& build,
                   const BoundTask& task);
 
-// By the platform's cost model. REQUIRES: setup.modelled().
-Result<double> model_ns(const JudgeSetup& setup, const Candidate& candidate, const Build& build,
-                        const BoundTask& task);
+// By the platform's cost model; `seed` draws what it looks at. REQUIRES: setup.modelled().
+Result<ModelledTime> model_time(const JudgeSetup& setup, const Candidate& candidate, const Build& build,
+                                const BoundTask& task, std::uint64_t seed);
 
 // How samples are taken on this machine.
 TimingOptions timing_options(const JudgeSetup& setup, const JudgeContext& context);

@@ -136,6 +136,8 @@ void add_case(const CaseJudgement& found, EvalReport& report) {
         "judged on small, odd and hidden shapes only: a call on the asked ones takes too long under the "
         "emulator");
   shape.modelled_ns = found.modelled_ns;
+  for (const Fact& fact : found.modelled_from)
+    shape.modelled_from.push_back({fact.name, fact.value, fact.unit, fact.source});
   if (!found.modelled_absent_because.empty())
     report.notes.push_back("no modelled time: " + found.modelled_absent_because);
   report.cases.push_back(std::move(shape));
@@ -207,7 +209,7 @@ std::optional<Modelled> modelled(const CostModel& model, const EvalReport& repor
     weights += shape.weight;
   }
   if (weights == 0) return std::nullopt;
-  return Modelled{sum / weights, fmt::format("{} {}", model.command.name, model.version)};
+  return Modelled{sum / weights, model.label()};
 }
 
 }  // namespace

@@ -49,6 +49,17 @@ TEST(Expected, HoldsTruthAndWhatTheYardstickReaches) {
   EXPECT_NEAR(y.rms, std::sqrt(squares / 12), 1e-6 * y.rms);
 }
 
+// A batch of 16 equal rows: their mean is exact in pairwise sums, and one unit in the last place of it, times
+// the reciprocal root of epsilon, is what a program with another order of rounding may be off by.
+TEST(Expected, EqualValuesAreJudgedByOtherRoundingsToo) {
+  ScratchTask scratch(SHAPES("B = 16, N = 8"),
+                      "g (float[B, N] x, float[N] s, float[N] m) => (float[B, N] y)\n"
+                      "{ z = Mul(x, s) y, a, b = BatchNormalization <training_mode = 1> (z, s, s, m, m) }");
+  const Expected expected = compute(scratch.bind(), InputKind::kEqual);
+  ASSERT_EQ(expected.outputs.size(), 1u);
+  EXPECT_GT(expected.outputs[0].yardstick_worst_abs, 100 * 0x1p-24 * expected.outputs[0].rms);
+}
+
 TEST(Expected, IsAnErrorOnceItIsInterrupted) {
   ScratchTask scratch(SHAPES("B = 3, K = 500, N = 4"),
                       "g (float[B, K] x, float[K, N] w) => (float[B, N] y) { y = MatMul(x, w) }");

@@ -1,5 +1,7 @@
 #include "platform/platform.h"
 
+#include <fmt/core.h>
+
 #include <sys/utsname.h>
 
 namespace kforge {
@@ -55,6 +57,10 @@ std::string_view name_of(Readiness::State state) {
       return "missing";
   }
   return "unknown";
+}
+
+std::string CostModel::label() const {
+  return fmt::format("{} {}{}", command.name, version, chip ? ", " + chip->name : "");
 }
 
 bool Platform::emulated() const {

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "device/device_facts.h"
+#include "platform/chip.h"
 #include "sandbox/sandbox.h"
 
 namespace kforge {
@@ -63,11 +64,16 @@ struct Profiler {
   std::string remedy;  // what to install
 };
 
-// Ranks programs where nothing can be timed: a command that prints "modelled_ns NUMBER", run like a profiler.
+// Ranks programs where nothing can be timed: a command that prints "modelled_ns NUMBER", run like a profiler;
+// or, for devices that KForge emulates, the built-in model of a chip (profile/device/simt_model.h).
 struct CostModel {
-  std::string version;  // results of two versions are not compared
-  Profiler command;     // its name is the model's
+  std::string version;        // results of two versions are not compared
+  Profiler command;           // its name is the model's
+  std::optional<Chip> chip;   // of the built-in model; the command is then empty
+  std::string label() const;  // "instructions 1", "simt 1, NVIDIA H100 SXM": shown with every figure
 };
+// The version of the built-in model: raised whenever it gives a program another figure.
+inline constexpr std::string_view kSimtModel = "simt", kSimtVersion = "1";
 
 struct Platform {
   std::string name;
@@ -194,8 +200,8 @@ inline constexpr std::string_view kPeakNames[] = {"fp32_gflops", "fp64_gflops", 
 
 // Who reads what a profiler says; profile/parsers.cc has a function for each.
 inline constexpr std::string_view kParserNames[] = {
-    "roofline", "samples", "hot_loop", "mca", "remarks", "perf_stat", "callgrind",
-    "png",      "text",    "facts",    "ncu", "nsys",    "rocprof",
+    "roofline", "samples", "hot_loop", "mca",  "remarks", "perf_stat", "callgrind", "png",
+    "text",     "facts",   "ncu",      "nsys", "rocprof", "emulator",  "ptxas",
 };
 
 // What may stand in the argv of a profiler, each as ${name}, besides the name of the profiler it comes

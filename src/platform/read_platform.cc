@@ -275,13 +275,45 @@ void check_command_profiler(TomlSection& section, const Profiler& profiler) {
   if (profiler.runs != "tool") section.mistake("runs", "'profiler.runs' is \"tool\" on a command platform");
 }
 
-CostModel read_model(TomlSection section) {
+Chip read_chip(TomlSection section) {
+  Chip chip;
+  chip.name = section.text("name", true);
+  chip.architecture = section.text("architecture");
+  for (const ChipKey& key : kChipKeys) {
+    if (!section.has(key.key))
+      section.mistake(std::string(key.key),
+                      fmt::format("'model.chip.{}' is missing: docs/cost_model.md says what it is", key.key));
+    chip.*key.field = section.number(key.key, 0, 0, 1e9);
+    // Nothing may be reserved, and nothing may wait at a barrier; all else is divided by or multiplied with.
+    const bool may_be_zero =
+        key.key == "shared_kb_reserved" || key.key == "barrier_clocks" || key.key == "launch_us";
+    if (section.has(key.key) && !may_be_zero && !(chip.*key.field > 0))
+      section.mistake(std::string(key.key), fmt::format("'model.chip.{}' must be more than 0", key.key));
+  }
+  section.finish();
+  return chip;
+}
+
+CostModel read_model(TomlSection section, const Platform& platform) {
   CostModel model;
-  model.version = section.text("version", true);
-  read_command(section, "model", model.command);
-  if (model.command.argv.empty()) section.mistake("argv", "'model.argv' is missing or empty");
-  if (model.command.runs != "tool" && model.command.runs != "kernel")
-    section.mistake("runs", "'model.runs' is \"tool\" or \"kernel\"");
+  if (!section.has("builtin")) {
+    model.version = section.text("version", true);
+    read_command(section, "model", model.command);
+    if (model.command.argv.empty()) section.mistake("argv", "'model.argv' is missing or empty");
+    if (model.command.runs != "tool" && model.command.runs != "kernel")
+      section.mistake("runs", "'model.runs' is \"tool\" or \"kernel\"");
+    section.finish();
+    return model;
+  }
+  model.command.name = section.one_of("builtin", {std::string(kSimtModel)}, "");
+  model.version = kSimtVersion;
+  model.chip = read_chip(section.section("chip"));
+  if (platform.kind != PlatformKind::kDevice ||
+      (platform.run.driver != DeviceDriver::kCuda && platform.run.driver != DeviceDriver::kMetal))
+    section.mistake(
+        "builtin",
+        "'model.builtin' is for programs that KForge's emulator runs: kind \"device\" with 'run.driver' "
+        "\"cuda\" or \"metal\"");
   section.finish();
   return model;
 }
@@ -338,13 +370,14 @@ PlatformKind kind_of(std::string_view name) {
 
 void read_models(TomlSection& top, Platform& platform) {
   if (platform.objective == Objective::kModel || top.has("model"))
-    platform.model = read_model(top.section("model"));
+    platform.model = read_model(top.section("model"), platform);
   if (platform.kind == PlatformKind::kCommand && platform.model)
     return top.mistake(
         "model",
         "commands have no [model]: their programs are timed, or, where the probe's answer has the "
         "word 'probe.emulated', only verified; leave it and 'objective' out");
-  if (platform.objective == Objective::kTime && top.has("model") && platform.run.machine.empty())
+  const bool may_be_emulated = !platform.run.machine.empty() || (platform.model && platform.model->chip);
+  if (platform.objective == Objective::kTime && top.has("model") && !may_be_emulated)
     top.mistake("model",
                 "[model] has no effect with objective \"time\": set objective = \"model\", or 'run.machine' "
                 "where programs run under an emulator");

@@ -19,6 +19,8 @@ constexpr std::pair<std::string_view, Parser> kParsers[] = {
     {"ncu", parse_ncu},
     {"nsys", parse_nsys},
     {"rocprof", parse_rocprof},
+    {"emulator", parse_emulator},
+    {"ptxas", parse_ptxas_log},
 };
 
 }  // namespace

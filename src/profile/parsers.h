@@ -18,7 +18,9 @@ bool parse_text(const Said& said, Findings& findings);       // anything, shown 
 bool parse_facts(const Said& said,
                  Findings& findings);                  // "name value unit" lines, or a JSON object of numbers
 bool parse_ncu(const Said& said, Findings& findings);  // Nsight Compute, --csv
-bool parse_nsys(const Said& said, Findings& findings);     // nsys stats --format csv
-bool parse_rocprof(const Said& said, Findings& findings);  // rocprof's results.csv or stats
+bool parse_nsys(const Said& said, Findings& findings);       // nsys stats --format csv
+bool parse_rocprof(const Said& said, Findings& findings);    // rocprof's results.csv or stats
+bool parse_emulator(const Said& said, Findings& findings);   // what KForge's emulator counts; no command
+bool parse_ptxas_log(const Said& said, Findings& findings);  // nvcc -Xptxas -v, which it runs itself
 
 }  // namespace kforge

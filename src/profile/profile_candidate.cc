@@ -9,6 +9,7 @@
 #include "generate/quote.h"
 #include "platform/programs.h"
 #include "platform/substitute.h"
+#include "profile/device/simt_model.h"
 #include "profile/findings.h"
 #include "profile/stage.h"
 
@@ -239,11 +240,12 @@ Result<double> parse_modelled_ns(std::string_view text) {
   return *found;
 }
 
-Result<double> modelled_ns(const ProfileInput& input, const CostModel& model) {
+Result<ModelledTime> modelled_time(const ProfileInput& input, const CostModel& model) {
   KF_CHECK(input.platform, "a cost model needs a platform");
+  if (model.chip) return simt_time(input, *model.chip);
   KF_TRY(Said said, Profiling(input).run_model(model.command));
   auto ns = parse_modelled_ns(said.out);
-  if (ns) return ns;
+  if (ns) return ModelledTime{*ns, {}};
   std::string words = single_line(printable_end(said.err), 200);
   return fail("{}{}", ns.error().message, words.empty() ? "" : ": " + words);
 }

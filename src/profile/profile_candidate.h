@@ -29,6 +29,7 @@ struct ProfileInput {
   SandboxTier tier = SandboxTier::kBubblewrap;
   int threads = 1;
   bool allow_libraries = false;
+  std::uint64_t seed = 1;  // of the inputs and blocks that an emulated program is counted on
   // What the verdict says, for facts beside the profilers' own.
   std::optional<double> time_ns;
   bool cold = true;
@@ -55,9 +56,14 @@ std::string hot_loop_of(const Profile& profile, std::size_t limit_bytes = 4'000)
 bool shared_processors(const Profile& profile);
 const Fact* find_fact(const Profile& profile, std::string_view name);
 
-// The time the platform's cost model gives the program. An Error says why there is none: the command is
-// missing, failed, took too long, or did not print exactly one line "modelled_ns NUMBER".
-Result<double> modelled_ns(const ProfileInput& input, const CostModel& model);
+// What the platform's cost model says of the program, with what it says it from.
+struct ModelledTime {
+  double ns = 0;
+  std::vector<Fact> inputs;  // `source`: the kernel, or what the figure is of
+};
+// An Error says why there is none: a command is missing, failed, took too long, or did not print exactly one
+// line "modelled_ns NUMBER"; or the emulator could not count.
+Result<ModelledTime> modelled_time(const ProfileInput& input, const CostModel& model);
 // The figure in what the command printed.
 Result<double> parse_modelled_ns(std::string_view text);
 

@@ -11,6 +11,7 @@
 #include "base/readable.h"
 #include "report/absent_baselines.h"
 #include "report/eval_terminal.h"
+#include "report/model_inputs.h"
 #include "report/speedup_text.h"
 #include "store/eval_report.h"
 #include "store/evidence_json.h"
@@ -147,6 +148,8 @@ class Screen {
     if (report_.modelled)
       row("modelled", fmt::format("{}  by {}: ranks programs, is no time",
                                   readable_time(report_.modelled->ns), printable(report_.modelled->model)));
+    if (report_.modelled)
+      for (const std::string& line : model_input_lines(report_, false)) row("", printable(line));
     if (report_.time_ns) {
       row("time", fmt::format("{}  {} per call, {} cache, {}{}", readable_time(report_.time_ns->value),
                               interval(report_.time_ns->lo, report_.time_ns->hi, readable_time),

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/readable.h"
+#include "report/model_inputs.h"
 #include "report/page_parts.h"
 #include "report/roofline_plot.h"
 #include "report/run_evidence.h"
@@ -45,6 +46,8 @@ PageData page_data(const EvalReport& r, const Candidate* program) {
   if (r.modelled)
     line(fmt::format("Modelled {} by {}: a modelled figure ranks programs and is no time.",
                      readable_time(r.modelled->ns), short_line(r.modelled->model)));
+  if (r.modelled)
+    for (const std::string& one : model_input_lines(r, true)) line(short_line(one, 500));
   if (r.roofline && r.achieved)
     line(fmt::format("{:.0f} % of the {} bound: {:.1f} GFLOP/s, {:.1f} GB/s.", 100 * r.roofline->fraction,
                      r.roofline->bound, r.achieved->gflops, r.achieved->gbytes_s));

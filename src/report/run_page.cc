@@ -9,6 +9,7 @@
 #include "plot/treemap.h"
 #include "report/attempt_text.h"
 #include "report/highlight.h"
+#include "report/model_inputs.h"
 #include "report/page_parts.h"
 #include "report/roofline_plot.h"
 #include "report/run_evidence.h"
@@ -78,6 +79,8 @@ void add_headline(PageData& data, const RunReport& r) {
   if (best.modelled)
     line(fmt::format("Modelled {} by {}: a modelled figure ranks programs and is no time.",
                      readable_time(best.modelled->ns), short_line(best.modelled->model)));
+  if (best.modelled)
+    for (const std::string& one : model_input_lines(best, true)) line(short_line(one, 500));
   if (best.roofline)
     line(fmt::format("{:.0f} % of the {} bound.", 100 * best.roofline->fraction, best.roofline->bound));
   if (algebraic(best)) line("Algebraic: it does less arithmetic than the graph says.");

@@ -5,6 +5,7 @@
 
 #include "report/absent_baselines.h"
 #include "report/attempt_text.h"
+#include "report/model_inputs.h"
 #include "report/relative_path.h"
 #include "report/run_report.h"
 #include "report/speedup_chain.h"
@@ -101,6 +102,8 @@ void show_best(RunScreen& screen, const RunReport& r, const EvalReport& best, co
   if (best.modelled)
     screen.row("modelled", fmt::format("{} by {}: ranks programs, is no time",
                                        readable_time(best.modelled->ns), printable(best.modelled->model)));
+  if (best.modelled)
+    for (const std::string& line : model_input_lines(best, false)) screen.row("", printable(line));
   if (best.time_ns)
     screen.row("time", fmt::format("{}  [{}, {}] per call, {} cache, {}", readable_time(best.time_ns->value),
                                    readable_time(best.time_ns->lo), readable_time(best.time_ns->hi),

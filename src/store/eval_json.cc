@@ -46,7 +46,10 @@ Json case_json(const ShapeResult& shape) {
           {"weight", shape.weight},
           {"time_ns", optional_json(shape.time_ns, time_json)},
           {"speedup", optional_json(shape.speedup, speedup_json)},
-          {"modelled_ns", or_null(shape.modelled_ns)}};
+          {"modelled_ns", or_null(shape.modelled_ns)},
+          {"modelled_from", array_json(shape.modelled_from, [](const ModelInput& m) {
+             return Json{{"name", m.name}, {"value", m.value}, {"unit", m.unit}, {"of", m.of}};
+           })}};
 }
 ShapeResult read_case(const JsonReader& r) {
   ShapeResult shape;
@@ -57,6 +60,10 @@ ShapeResult read_case(const JsonReader& r) {
   shape.time_ns = r.optional("time_ns", read_time);
   shape.speedup = r.optional("speedup", read_speedup);
   if (double ns = r.get_or("modelled_ns", 0.0); ns > 0) shape.modelled_ns = ns;
+  r.each("modelled_from", [&](const JsonReader& m) {
+    shape.modelled_from.push_back({m.get<std::string>("name"), m.get_or("value", 0.0),
+                                   m.get_or<std::string>("unit", ""), m.get_or<std::string>("of", "")});
+  });
   return shape;
 }
 

@@ -79,6 +79,14 @@ struct Modelled {
   std::string model;  // name and version
 };
 
+// A figure that a model went by.
+struct ModelInput {
+  std::string name;
+  double value = 0;
+  std::string unit, of;  // of: the kernel
+  bool operator==(const ModelInput&) const = default;
+};
+
 // One shape of a weighted list; a plain shape set has exactly one.
 struct ShapeResult {
   std::map<std::string, std::int64_t> dims;
@@ -86,6 +94,7 @@ struct ShapeResult {
   std::optional<Interval> time_ns;
   std::optional<Speedup> speedup;
   std::optional<double> modelled_ns;
+  std::vector<ModelInput> modelled_from;
 };
 
 // Stored after the fact: a seed never leaves the trusted side while a candidate runs.

@@ -1,6 +1,7 @@
 #include "emulated_program.h"
 
 #include <dlfcn.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "base/file_cache.h"

@@ -12,7 +12,8 @@ bool ordinary(InputKind kind) {
   return kind == InputKind::kOwn || kind == InputKind::kNormal || kind == InputKind::kHeavyTail;
 }
 
-std::string judge(const BoundTask& task, const AnyCall& call, InputKind kind, std::uint64_t seed) {
+std::string judge(const BoundTask& task, const AnyCall& call, std::string_view policy, InputKind kind,
+                  std::uint64_t seed) {
   {
     auto expected = expected_outputs(task, kind, seed, 1, nullptr);
     if (!expected) return expected.error().message;
@@ -38,9 +39,9 @@ std::string judge(const BoundTask& task, const AnyCall& call, InputKind kind, st
                                  ? argument.name == want.name
                                  : argument.role == Role::kInout && argument.output == want.name;
         if (!is_this) continue;
-        CompareOptions options{*policy_from_name("fp32"),
-                               kind == InputKind::kInteger && exact_on_integers(task), 1, ordinary(kind),
-                               ordinary(kind) && kind != InputKind::kHeavyTail};
+        CompareOptions options{*policy_from_name(policy),
+                               policy == "fp32" && kind == InputKind::kInteger && exact_on_integers(task), 1,
+                               ordinary(kind), ordinary(kind) && kind != InputKind::kHeavyTail};
         const Comparison c =
             compare_output(want, {static_cast<std::byte*>(pointers[i]), argument.bytes()}, options);
         if (!c.ok())
@@ -70,11 +71,11 @@ std::string judge(const BoundTask& task, const AnyCall& call, InputKind kind, st
 
 // Normalising what is nothing but rounding (a convolution of inputs with a large mean) flips single elements
 // of any fp32 program, now and then. A wrong program is wrong for every seed.
-std::string judge(const BoundTask& task, const AnyCall& call) {
+std::string judge(const BoundTask& task, const AnyCall& call, std::string_view policy) {
   for (const InputKind kind : kAllInputKinds) {
     std::string failure;
     for (const std::uint64_t seed : {4242, 77, 9}) {
-      failure = judge(task, call, kind, seed);
+      failure = judge(task, call, policy, kind, seed);
       const bool extreme =
           kind == InputKind::kLarge || kind == InputKind::kShifted || kind == InputKind::kEqual;
       if (failure.empty() || !extreme) break;

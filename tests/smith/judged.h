@@ -12,7 +12,7 @@ namespace kforge {
 using AnyCall = std::function<void(void** arguments)>;
 
 // Empty where every kind of input is computed rightly, inputs stay what they were and nothing is written
-// behind the outputs; else what is wrong.
-std::string judge(const BoundTask& task, const AnyCall& call);
+// behind the outputs; else what is wrong. `policy`: the precision that is asked for.
+std::string judge(const BoundTask& task, const AnyCall& call, std::string_view policy = "fp32");
 
 }  // namespace kforge

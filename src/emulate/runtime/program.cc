@@ -50,9 +50,9 @@ struct Buffers {
   bool mine(uint32_t i) const {
     return !program->memory[i].tensor && program->memory[i].prepared == prepared;
   }
-  void poison() const {
+  void poison(int with) const {
     for (uint32_t i = 0; i < program->memories; ++i)
-      if (mine(i)) memset(buffer[i].data, kPoison, program->memory[i].bytes);
+      if (mine(i)) memset(buffer[i].data, with, program->memory[i].bytes);
   }
   void add_to(void** memory) const {
     for (uint32_t i = 0; i < program->memories; ++i)
@@ -118,6 +118,8 @@ void follow(const KfeProgram& program, const KfeStep* steps, uint32_t count, voi
            step.pattern);
     else
       memmove(memory[step.memory], memory[step.from], step.bytes);
+    if (step.kind != KfeStep::kLaunch)
+      checks::moved(step.kind == KfeStep::kFill ? program.memory[step.memory].bytes : 2 * step.bytes);
   }
 }
 
@@ -130,7 +132,7 @@ void* kfe_prepare(const KfeProgram* program, void* const* tensors) {
   auto* state = static_cast<kfe::State*>(calloc(1, sizeof(kfe::State)));
   if (!state) abort();
   state->buffers.make(*program, true);
-  state->buffers.poison();
+  state->buffers.poison(kfe::kPoison);
   state->tensors = static_cast<void**>(calloc(program->memories + 1, sizeof(void*)));
   if (!state->tensors) abort();
   for (uint32_t i = 0; i < program->memories; ++i)
@@ -149,7 +151,8 @@ void kfe_run(const KfeProgram* program, void* const* tensors, void* given, void*
     if (program->memory[i].tensor && tensors[i]) memory[i] = tensors[i];
   }
   kfe::own.add_to(memory);
-  kfe::own.poison();
+  kfe::checks::call_begins(*program, report);
+  kfe::own.poison(kfe::checks::poison());
   kfe::follow(*program, program->run, program->runs, memory);
   kfe::checks::hand_over(report);
 }

@@ -37,23 +37,72 @@ struct KfeFinding {
   KfePlace places[2];
 };
 
-// Accesses of one instruction, over the warps that were looked at.
+// Accesses of one instruction, over the warps that were looked at. In the variant `count` each of them stands
+// for the warps it was drawn from, so that the figures are those of the whole launch.
 struct KfeTraffic {
   kfe_u64 offset;     // of the instruction
+  kfe_u32 launch;     // row of KfeReport::launch
   kfe_u32 is_shared;  // bank passes, else sectors of 32 bytes
-  kfe_u32 is_write;
+  kfe_u32 is_write, is_atomic;
   kfe_u32 size;  // bytes of one access
   char kernel[64];
-  kfe_u64 requests, units, lanes;  // units: sectors or passes; lanes that took part, of 32 for each request
+  double requests, units, lanes;  // units: sectors or passes; lanes that took part, of 32 for each request
 };
 
-enum { KFE_MAX_FINDINGS = 32, KFE_MAX_TRAFFIC = 256 };
+// Variant `count`: all launches of one kernel with one grid; or one fill or copy.
+struct KfeLaunch {
+  char kernel[64];  // "": a fill or a copy
+  KfeIndex grid, block;
+  kfe_u64 shared_bytes, static_bytes;  // of a block
+  kfe_u64 bytes;                       // fill, copy
+  kfe_u32 times, counted;              // all figures are of `counted` launches
+  double barriers, meetings, warps;    // of all blocks; of all warps; how many warps that is
+};
+
+// Variant `count`: instructions between two places where the flow may go another way.
+struct KfeCode {
+  kfe_u64 offset;  // of the first
+  kfe_u32 launch;
+  double issues, lanes;  // by warps; by their lanes together
+};
+
+// Variant `count`: what the blocks of a launch touch of one memory, each sector once in a block.
+struct KfeUse {
+  kfe_u32 launch;
+  char name[60];
+  kfe_u64 bytes;  // of the memory
+  double read_bytes, written_bytes;
+};
+
+enum {
+  KFE_MAX_FINDINGS = 32,
+  KFE_MAX_TRAFFIC = 512,
+  KFE_MAX_LAUNCHES = 64,
+  KFE_MAX_CODE = 4096,
+  KFE_MAX_USES = 512
+};
+
+// What the parent asks of the variant `count`, at the beginning of the report's memory.
+struct KfeAsked {
+  kfe_u32 magic;    // KFE_ASKED_MAGIC; anything else: nothing is asked
+  kfe_u32 partial;  // 1: only the blocks that are looked at run
+  kfe_u64 seed;     // which blocks and warps are looked at
+};
 
 struct KfeReport {
   kfe_u32 magic, findings, traffics;
   kfe_u32 accesses_checked;  // saturates
+  kfe_u32 launches, codes, uses;
+  kfe_u32 overflowed;  // 1: there was more to count than there is room for
   KfeFinding finding[KFE_MAX_FINDINGS];
   KfeTraffic traffic[KFE_MAX_TRAFFIC];
+  KfeLaunch launch[KFE_MAX_LAUNCHES];
+  KfeCode code[KFE_MAX_CODE];
+  KfeUse use[KFE_MAX_USES];
 };
 
-enum : kfe_u32 { KFE_REPORT_MAGIC = 0x4b464531, KFE_REPORT_BYTES = sizeof(KfeReport) };
+enum : kfe_u32 {
+  KFE_REPORT_MAGIC = 0x4b464532,
+  KFE_ASKED_MAGIC = 0x4b464641,
+  KFE_REPORT_BYTES = sizeof(KfeReport)
+};

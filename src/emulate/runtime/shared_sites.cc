@@ -21,6 +21,8 @@ struct Sites {
 
 uint32_t arena_used() { return __atomic_load_n(&sites.used, __ATOMIC_ACQUIRE); }
 
+uint32_t shared_declared() { return sites.declared; }
+
 void forget_sites() {
   for (uint32_t i = 0; i < sites.count; ++i) sites.site[i]->offset = 0;
   sites.count = sites.declared = 0;

@@ -64,7 +64,7 @@ void Worker::run_blocks(Launch& launch) {
   for (;;) {
     const uint64_t number = __atomic_fetch_add(&launch.next, 1, __ATOMIC_RELAXED);
     if (number >= launch.blocks || __atomic_load_n(&launch.stopped, __ATOMIC_RELAXED)) break;
-    run_block(number);
+    if (!checks::skips_block(number)) run_block(number);
   }
 }
 
@@ -313,7 +313,7 @@ void Worker::complete(Meeting& meeting, Warp& warp, uint32_t first_thread) {
     const uint32_t thread = first_thread + static_cast<uint32_t>(__builtin_ctz(lanes));
     if (threads_[thread].wait == Thread::kMeeting) make_ready(thread);
   }
-  checks::lanes_met(*this, first_thread, meeting.lanes.arrived);
+  checks::lanes_met(*this, first_thread, meeting.lanes.arrived, meeting.kind);
 }
 
 }  // namespace kfe

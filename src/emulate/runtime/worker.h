@@ -127,6 +127,7 @@ extern __thread Worker* this_worker __attribute__((tls_model("initial-exec")));
 
 // Shared memory in use by the launch that runs.
 uint32_t arena_used();
+uint32_t shared_declared();  // without the gaps between variables
 void forget_sites();
 const KfeSite* site_at(uint32_t offset);
 

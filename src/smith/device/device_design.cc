@@ -36,6 +36,7 @@ class Assembler {
     KF_TRY(DeviceKernels scheduled, schedule_kernels(build_nest(tidy_dimensions(program)), keep));
     steps_.insert(steps_.end(), scheduled.steps.begin(), scheduled.steps.end());
     for (DeviceKernel& kernel : scheduled.kernels) {
+      kernel.choices = choices_;
       if (kernel.kind != DeviceKernel::Kind::kTiles) kernel.block = std::min(kernel.block, choices_.block);
       KF_TRY_VOID(add_kernel(scheduled.nest, kernel, prepare));
     }
@@ -48,6 +49,11 @@ class Assembler {
     for (const std::string& reason : reasons_) design.summary += reason + "\n";
     Json schedule = Json::parse(to_json(Schedule{steps_, {}}));
     schedule["block"] = choices_.block;
+    // What is as it was before there was a choice is left out: schedules of then are read so.
+    if (choices_.sums != 4) schedule["sums"] = choices_.sums;
+    if (choices_.depth != 16) schedule["depth"] = choices_.depth;
+    if (choices_.pad != 0) schedule["pad"] = choices_.pad;
+    if (choices_.items != 1) schedule["items"] = choices_.items;
     design.schedule = schedule.dump();
     Json plan;
     plan["buffers"] = buffers_;
@@ -107,7 +113,9 @@ class Assembler {
     const std::int64_t items = kernel.items();
     switch (kernel.kind) {
       case DeviceKernel::Kind::kThreads:
-        return fmt::format("{}: {} elements, a thread each", name, items);
+        return choices_.items == 1
+                   ? fmt::format("{}: {} elements, a thread each", name, items)
+                   : fmt::format("{}: {} elements, {} to a thread", name, items, choices_.items);
       case DeviceKernel::Kind::kRows:
         return fmt::format("{}: {} {}, {} threads each, combined through {} bytes of shared memory", name,
                            items, items == 1 ? "workgroup" : "rows, a workgroup each", kernel.block,
@@ -193,14 +201,6 @@ class Assembler {
 }  // namespace
 
 std::string_view name_of(DeviceLanguage language) { return dialect_of(language).name; }
-
-std::optional<DeviceChoices> choices_of(std::string_view schedule) {
-  const Json json = Json::parse(schedule, nullptr, false);
-  if (!json.is_object() || !json.contains("block") || !json["block"].is_number_integer()) return std::nullopt;
-  const int block = json["block"];
-  if (std::ranges::find(kDeviceBlocks, block) == std::end(kDeviceBlocks)) return std::nullopt;
-  return DeviceChoices{block};
-}
 
 Result<DeviceDesign> device_design(const Problem& problem, DeviceLanguage language,
                                    const DeviceChoices& choices) {

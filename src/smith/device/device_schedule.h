@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "smith/device/device_choices.h"
 #include "smith/loops/loops.h"
 #include "smith/schedule/transform.h"
 
@@ -32,6 +33,7 @@ struct DeviceKernel {
   std::vector<Stmt> body;   // what is inside of them
   std::optional<TileProduct> product;
   int block = 256;
+  DeviceChoices choices;
   std::string note;  // for people
 
   std::int64_t items() const;  // iterations of the outer loops

@@ -9,9 +9,10 @@ namespace kforge::smith {
 
 void KernelWriter::write_threads() {
   const std::int64_t items = kernel_.items();
-  // 65535 workgroups are what every device allows; threads take several elements beyond that.
-  const std::int64_t groups = (items + kernel_.block - 1) / kernel_.block,
-                     most = std::min<std::int64_t>(groups, 65535);
+  // 65535 workgroups are what every device allows; threads take several elements beyond that. Those of one
+  // thread lie a whole grid apart, so that threads side by side stay so.
+  const std::int64_t groups = (items + kernel_.block - 1) / kernel_.block, each = kernel_.choices.items,
+                     most = std::min<std::int64_t>((groups + each - 1) / each, 65535);
   grid = {most};
   const std::string group(d_.group[0]);
   const std::string first = fmt::format(

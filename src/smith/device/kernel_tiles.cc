@@ -10,8 +10,7 @@
 namespace kforge::smith {
 namespace {
 
-constexpr int kSide = 16;   // threads along a side of a tile
-constexpr int kDepth = 16;  // elements of the depth at a time
+constexpr int kSide = 16;  // threads along a side of a tile
 
 std::int64_t product_of(const std::vector<Stmt>& loops) {
   std::int64_t count = 1;
@@ -19,8 +18,12 @@ std::int64_t product_of(const std::vector<Stmt>& loops) {
   return count;
 }
 
-// Sums per thread along a side: as many as the side is worth.
-int sums_along(std::int64_t extent) { return extent > 2 * kSide ? 4 : extent > kSide ? 2 : 1; }
+// Sums per thread along a side: as many as the side is worth, and no more than are wanted.
+int sums_along(std::int64_t extent, int most) {
+  int sums = 1;
+  while (sums < most && extent > sums * kSide) sums *= 2;
+  return sums;
+}
 
 // Whether the depth lies along memory in a factor, so that threads side by side should run along it.
 bool depth_is_near(const Expr& factor, const std::vector<Stmt>& depth, const std::vector<Stmt>& side) {
@@ -40,34 +43,37 @@ bool depth_is_near(const Expr& factor, const std::vector<Stmt>& depth, const std
 void KernelWriter::fill_tile(const std::string& tile, const Expr& factor, const std::vector<Stmt>& side,
                              const char* index, int width, std::int64_t extent) {
   const auto& depth = kernel_.product->depth;
+  const int deep = kernel_.choices.depth, pitch = width + kernel_.choices.pad;
   const std::int64_t k = product_of(depth);
   const bool near = depth_is_near(factor, depth, side);
-  open(fmt::format("for (int e_ = lane_; e_ < {}; e_ += {})", width * kDepth, kernel_.block));
+  open(fmt::format("for (int e_ = lane_; e_ < {}; e_ += {})", width * deep, kernel_.block));
   line(fmt::format("const int k_ = {}, side_ = {};",
-                   near ? fmt::format("e_ % {}", kDepth) : fmt::format("e_ / {}", width),
-                   near ? fmt::format("e_ / {}", kDepth) : fmt::format("e_ % {}", width)));
+                   near ? fmt::format("e_ % {}", deep) : fmt::format("e_ / {}", width),
+                   near ? fmt::format("e_ / {}", deep) : fmt::format("e_ % {}", width)));
   line("const " + index_type_ + " deep_ = start_ + k_, at_ = " + index + " + side_;");
   line("float value_ = 0.0f;");
   std::string inside;
-  if (k % kDepth != 0) inside = fmt::format("deep_ < {}", k);
+  if (k % deep != 0) inside = fmt::format("deep_ < {}", k);
   if (extent % width != 0) inside += fmt::format("{}at_ < {}", inside.empty() ? "" : " && ", extent);
   if (!inside.empty()) open("if (" + inside + ")");
   declare_indices(depth, "deep_");
   declare_indices(side, "at_");
   line(fmt::format("value_ = {};", value_text(factor)));
   if (!inside.empty()) close();
-  line(fmt::format("{}[k_ * {} + side_] = value_;", tile, width));
+  line(fmt::format("{}[k_ * {} + side_] = value_;", tile, pitch));
   close();
 }
 
 void KernelWriter::write_tiles() {
   const TileProduct& p = *kernel_.product;
   const std::int64_t m = product_of(p.rows), n = product_of(p.columns), k = product_of(p.depth);
-  const int down = sums_along(m), across = sums_along(n), height = kSide * down, width = kSide * across;
+  const int deep = kernel_.choices.depth, pad = kernel_.choices.pad;
+  const int down = sums_along(m, kernel_.choices.sums), across = sums_along(n, kernel_.choices.sums),
+            height = kSide * down, width = kSide * across;
   grid = {(n + width - 1) / width, (m + height - 1) / height, product_of(p.batch)};
-  shared_declarations = {fmt::format("float a_tile_[{}]", kDepth * height),
-                         fmt::format("float b_tile_[{}]", kDepth * width)};
-  shared_bytes = 4 * kDepth * (height + width);
+  shared_declarations = {fmt::format("float a_tile_[{}]", deep * (height + pad)),
+                         fmt::format("float b_tile_[{}]", deep * (width + pad))};
+  shared_bytes = 4 * deep * (height + width + 2 * pad);
   line(fmt::format("// a tile of {} x {}: {} sums in every thread", height, width, down * across));
   line(fmt::format("const int lane_ = {}, down_ = lane_ / {}, across_ = lane_ % {};", d_.lane, kSide, kSide));
   line(fmt::format("const {} top_ = {} * {}, left_ = {} * {};", index_type_, d_.group[1], height, d_.group[0],
@@ -75,16 +81,16 @@ void KernelWriter::write_tiles() {
   if (!p.batch.empty()) declare_indices(p.batch, std::string(d_.group[2]));
   line(fmt::format("float sums_[{}];", down * across));
   line(fmt::format("for (int s_ = 0; s_ < {}; ++s_) sums_[s_] = 0.0f;", down * across));
-  open(fmt::format("for ({0} start_ = 0; start_ < {1}; start_ += {2})", index_type_, k, kDepth));
+  open(fmt::format("for ({0} start_ = 0; start_ < {1}; start_ += {2})", index_type_, k, deep));
   fill_tile("a_tile_", p.a, p.rows, "top_", height, m);
   fill_tile("b_tile_", p.b, p.columns, "left_", width, n);
   barrier();
-  open(fmt::format("for (int k_ = 0; k_ < {}; ++k_)", kDepth));
+  open(fmt::format("for (int k_ = 0; k_ < {}; ++k_)", deep));
   open(fmt::format("for (int i_ = 0; i_ < {}; ++i_)", down));
-  line(fmt::format("const float a_ = a_tile_[k_ * {} + down_ + {} * i_];", height, kSide));
+  line(fmt::format("const float a_ = a_tile_[k_ * {} + down_ + {} * i_];", height + pad, kSide));
   line(fmt::format(
       "for (int j_ = 0; j_ < {0}; ++j_) sums_[i_ * {0} + j_] += a_ * b_tile_[k_ * {1} + across_ + {2} * j_];",
-      across, width, kSide));
+      across, width + pad, kSide));
   close();
   close();
   barrier();

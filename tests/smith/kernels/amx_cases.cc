@@ -1,9 +1,11 @@
-// Contractions on AMX tiles. Compiled twice more for machines that have them (KERNEL_AMX: the instructions
+// Contractions on AMX tiles. Compiled once more for machines that have them (KERNEL_AMX: the instructions
 // themselves, run where they work); everywhere else the instructions are emulated.
 #include "check.h"
 #include "kernel_cases.h"
 #ifndef KERNEL_AMX
-#include "amx_emulation.h"
+#include <immintrin.h>
+
+#include "../emulated_isa/tiles.h"
 #endif
 #include "smith/kernels/contraction/amx.h"
 

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "kernel_cases.h"
+#include "machine/amx.h"
+#include "machine/machine.h"
 #include "smith/graph/names.h"
 #include "smith/kernels/kernel_text.h"
 
@@ -21,6 +23,10 @@ namespace kforge {
 DECLARE_KERNEL_CASES(v2)
 DECLARE_KERNEL_CASES(v3)
 DECLARE_KERNEL_CASES(v4)
+#ifdef KFORGE_SIMDE
+DECLARE_KERNEL_CASES(emulated)
+#endif
+extern const KernelCases amx_cases_amx;
 
 namespace {
 
@@ -42,6 +48,22 @@ TEST(SmithKernels, WithAvx512) {
                          __builtin_cpu_supports("avx512dq"), __builtin_cpu_supports("avx512vl")})
     if (!has) GTEST_SKIP() << "no AVX-512";
   run(all_cases_v4());
+}
+
+// The text for AVX-512 as it is, over SIMDe: also where the machine has none.
+TEST(SmithKernels, WithAvx512Emulated) {
+#ifdef KFORGE_SIMDE
+  run(all_cases_emulated());
+#else
+  GTEST_SKIP() << "built without libsimde-dev";
+#endif
+}
+TEST(SmithKernels, WithTileInstructions) {
+  const auto machine = describe_machine();
+  ASSERT_TRUE(machine) << machine.error().text();
+  if (!machine->features.contains("amx")) GTEST_SKIP() << "no AMX";
+  ASSERT_TRUE(amx::request_permission());
+  run({amx_cases_amx});
 }
 
 // Tensors must not be called what the kernel headers declare: a parameter of that name would hide it.

@@ -13,7 +13,7 @@ struct same {
 template <class T>
 using given = typename same<T>::type;
 
-inline void be_patient() {
+KFE_APART void be_patient() {
   if (__builtin_expect(--kfe_patience < 0, 0)) kfe_yield();
 }
 

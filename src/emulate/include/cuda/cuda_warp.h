@@ -30,27 +30,27 @@ inline const KfeLanes* bring(unsigned mask, int kind, const T& value, const char
 
 // Shuffles, in groups of `width` lanes; a source outside of the group is the lane itself.
 template <class T>
-inline T shuffle(unsigned mask, T value, int source, int width, const char* file, int line) {
+KFE_APART T shuffle(unsigned mask, T value, int source, int width, const char* file, int line) {
   const unsigned base = lane() & ~static_cast<unsigned>(width - 1);
   const KfeLanes* lanes = bring(mask, KFE_SHUFFLE, value, file, line);
   return value_of<T>(lanes, base + (static_cast<unsigned>(source) & static_cast<unsigned>(width - 1)), file,
                      line);
 }
 template <class T>
-inline T shuffle_up(unsigned mask, T value, unsigned delta, int width, const char* file, int line) {
+KFE_APART T shuffle_up(unsigned mask, T value, unsigned delta, int width, const char* file, int line) {
   const unsigned in_group = lane() & static_cast<unsigned>(width - 1);
   const KfeLanes* lanes = bring(mask, KFE_SHUFFLE, value, file, line);
   return delta > in_group ? value : value_of<T>(lanes, lane() - delta, file, line);
 }
 template <class T>
-inline T shuffle_down(unsigned mask, T value, unsigned delta, int width, const char* file, int line) {
+KFE_APART T shuffle_down(unsigned mask, T value, unsigned delta, int width, const char* file, int line) {
   const unsigned in_group = lane() & static_cast<unsigned>(width - 1);
   const KfeLanes* lanes = bring(mask, KFE_SHUFFLE, value, file, line);
   return in_group + delta >= static_cast<unsigned>(width) ? value
                                                           : value_of<T>(lanes, lane() + delta, file, line);
 }
 template <class T>
-inline T shuffle_xor(unsigned mask, T value, int other, int width, const char* file, int line) {
+KFE_APART T shuffle_xor(unsigned mask, T value, int other, int width, const char* file, int line) {
   const unsigned base = lane() & ~static_cast<unsigned>(width - 1);
   const unsigned source = lane() ^ static_cast<unsigned>(other);
   const KfeLanes* lanes = bring(mask, KFE_SHUFFLE, value, file, line);
@@ -58,7 +58,7 @@ inline T shuffle_xor(unsigned mask, T value, int other, int width, const char* f
 }
 
 template <class T, class Combine>
-inline T reduce(unsigned mask, T value, Combine combine, const char* file, int line) {
+KFE_APART T reduce(unsigned mask, T value, Combine combine, const char* file, int line) {
   const KfeLanes* lanes = bring(mask, KFE_REDUCE, value, file, line);
   bool first = true;
   T all = value;
@@ -71,7 +71,7 @@ inline T reduce(unsigned mask, T value, Combine combine, const char* file, int l
   return all;
 }
 
-inline unsigned ballot(unsigned mask, int predicate, const char* file, int line) {
+KFE_APART unsigned ballot(unsigned mask, int predicate, const char* file, int line) {
   const unsigned char yes = predicate != 0;
   const KfeLanes* lanes = kfe_meet(mask, KFE_VOTE, &yes, 1, file, line);
   unsigned all = 0;

@@ -9,7 +9,7 @@ namespace kfe {
 inline unsigned lane() { return kfe_thread_number % KFE_LANES; }
 
 template <class T>
-inline T taken(const KfeLanes* lanes, unsigned source, const char* file, int line) {
+KFE_APART T taken(const KfeLanes* lanes, unsigned source, const char* file, int line) {
   T value;
   if (__builtin_expect(source >= KFE_LANES || !(lanes->arrived >> source & 1), 0)) {
     kfe_absent_lane(source, file, line);
@@ -29,8 +29,8 @@ inline const KfeLanes* brought(unsigned mask, int kind, const T& value, const ch
 
 // Combined over the lanes of `group` that arrived, in order; `before`: only those below this one.
 template <class T, class Combine>
-inline T combined(T value, unsigned group, T start, bool below, bool with_self, Combine combine,
-                  const char* file, int line) {
+KFE_APART T combined(T value, unsigned group, T start, bool below, bool with_self, Combine combine,
+                     const char* file, int line) {
   const KfeLanes* lanes = brought(0, KFE_REDUCE, value, file, line);
   T all = start;
   for (unsigned left = lanes->arrived & group; left; left &= left - 1) {

@@ -7,7 +7,9 @@
 #include <unordered_map>
 
 #include "../checks.h"
+#include "code.h"
 #include "findings.h"
+#include "sample.h"
 #include "shadow.h"
 #include "traffic.h"
 
@@ -17,7 +19,7 @@ extern const char _end[] __attribute__((visibility("hidden")));
 extern const char __start_kfe_state[] __attribute__((visibility("hidden")));
 extern const char __stop_kfe_state[] __attribute__((visibility("hidden")));
 // Set in the tables of a program: bounds only, for memory too large to keep a history of.
-extern const kfe_u32 kfe_bounds_only;
+extern const kfe_u32 kfe_bounds_only, kfe_counts;
 }
 
 namespace kfe {
@@ -104,8 +106,8 @@ void shared_access(Worker& worker, uint32_t offset, uintptr_t address, uint64_t 
              static_cast<unsigned long long>(worker.launch().step->shared_bytes));
     refuse(pc, write, text);
   }
+  traffic_access(worker, offset_of(pc), offset, static_cast<uint32_t>(size), write, atomic, true);
   if (kfe_bounds_only) return;
-  traffic_access(worker, offset_of(pc), offset, static_cast<uint32_t>(size), write, true);
   Cell* cells = memory.arena;
   const uintptr_t base = reinterpret_cast<uintptr_t>(kfe_shared_arena);
   if (!write)
@@ -208,9 +210,11 @@ void access(uintptr_t address, uint64_t size, bool write, bool atomic, uintptr_t
       describe(address, size, text);
       refuse(pc, write, text);
     }
-    if (kfe_bounds_only) return;
     // Memory of a device begins at a sector.
-    traffic_access(worker, offset_of(pc), address - region->begin, static_cast<uint32_t>(size), write, false);
+    traffic_access(worker, offset_of(pc), address - region->begin, static_cast<uint32_t>(size), write, atomic,
+                   false);
+    use_access(static_cast<uint32_t>(region - memory.region), address - region->begin, size, write);
+    if (kfe_bounds_only) return;
     if (!region->cells) return;
     return look_for_races(worker, region->name, address - region->begin, size, region->granule, 0, write,
                           atomic, pc,
@@ -247,6 +251,7 @@ using namespace check;
 void launch_begins(const KfeProgram& program, const KfeStep& step, void* const* addresses) {
   state().step = &step;
   state().spoiled = false;
+  sample_launch(step);
   clock_begins_launch();
   if (!memory.arena) memory.arena = make_cells(kArenaBytes + kSharedLimit + 4096);
   for (uint32_t i = 0; i < memory.regions; ++i)
@@ -266,25 +271,48 @@ void launch_begins(const KfeProgram& program, const KfeStep& step, void* const* 
     const uint64_t cells = one.bytes / granule + 8;
     region = {one.name, begin, begin + one.bytes, granule, nullptr, cells};
     if (!kfe_bounds_only && cells <= kMostCells) region.cells = make_cells(cells);
+    use_memory(memory.regions - 1, one.name, one.bytes);
   }
 }
 
-void hand_over(void* report) { check::hand_over(report); }
+void call_begins(const KfeProgram& program, const void* asked) { sample_call(program, asked); }
+int poison() { return sample_partial() ? 0 : kPoison; }
+bool skips_block(uint64_t number) { return sample_partial() && !sample_has(number); }
+void moved(uint64_t bytes) { sample_move(bytes); }
+void hand_over(void* report) {
+  sample_call_ends();
+  check::hand_over(report);
+}
 
 void launch_ends() {
+  sample_launch_ends();
   state().step = nullptr;
   state().report.accesses_checked = memory.accesses;
 }
 
 void block_begins(Worker& worker) {
   clock_begins_block(worker);
+  sample_block(worker);
   traffic_begins(worker);
 }
 void block_ends(Worker& worker) {
-  if (!kfe_bounds_only) traffic_ends(worker);
+  traffic_ends(worker);
+  code_phase_ends();
+  use_block_ends();
+  sample_block_ends();
 }
-void barrier_passed(Worker&) { clock_barrier(); }
-void lanes_met(Worker&, uint32_t first_thread, uint32_t lanes) { clock_lanes_met(first_thread, lanes); }
+void barrier_passed(Worker& worker) {
+  clock_barrier();
+  if (!kfe_counts) return;
+  traffic_ends(worker);
+  code_phase_ends();
+  sample_barrier();
+}
+void lanes_met(Worker&, uint32_t first_thread, uint32_t lanes, uint32_t kind) {
+  clock_lanes_met(first_thread, lanes);
+  // A reduction is a shuffle for each doubling of the lanes.
+  sample_meeting(first_thread / KFE_LANES, kind == KFE_REDUCE ? 5 : 1);
+}
 void fence(Worker& worker) { clock_fence(worker); }
 
 void barrier_diverged(const char* file, int line, const char* other_file, int other_line) {

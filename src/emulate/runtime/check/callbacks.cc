@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "access.h"
+#include "code.h"
 
 using kfe::check::access;
 
@@ -71,6 +72,8 @@ KFE_ATOMICS(uint8_t, 8)
 KFE_ATOMICS(uint16_t, 16)
 KFE_ATOMICS(uint32_t, 32)
 KFE_ATOMICS(uint64_t, 64)
+
+void __sanitizer_cov_trace_pc() { kfe::check::code_ran(KFE_PC); }
 
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}

@@ -6,35 +6,56 @@
 #include <vector>
 
 #include "findings.h"
+#include "sample.h"
 
 namespace kfe::check {
 namespace {
 
-constexpr uint64_t kBlocks = 4;     // looked at, of each launch
-constexpr uint32_t kWarps = 2;      // of each of them
-constexpr size_t kMost = 1u << 20;  // accesses kept for a block
+constexpr size_t kMostEntries = 8u << 20;  // accesses kept between two barriers of a block
 constexpr uint32_t kSector = 32, kBanks = 32, kBank = 4;
 
 struct Entry {
   uint32_t place, order, warp, lane, size;
   uint64_t address;
-  bool write, shared;
+  bool write, atomic, shared;
 };
 std::vector<Entry>* entries __attribute__((section("kfe_state")));
 
 KfeTraffic* row_of(const Entry& entry) {
   KfeReport& report = state().report;
-  for (uint32_t i = 0; i < report.traffics; ++i)
-    if (report.traffic[i].offset == entry.place && report.traffic[i].is_write == entry.write)
-      return &report.traffic[i];
-  if (report.traffics == KFE_MAX_TRAFFIC) return nullptr;
+  const uint32_t launch = launch_row();
+  for (uint32_t i = 0; i < report.traffics; ++i) {
+    KfeTraffic& row = report.traffic[i];
+    if (row.offset == entry.place && row.is_write == entry.write && row.is_shared == entry.shared &&
+        row.launch == launch)
+      return &row;
+  }
+  if (report.traffics == KFE_MAX_TRAFFIC) {
+    report.overflowed = 1;
+    return nullptr;
+  }
   KfeTraffic& made = report.traffic[report.traffics++];
   made.offset = entry.place;
+  made.launch = launch;
+  made.is_atomic = entry.atomic;
   made.is_shared = entry.shared;
   made.is_write = entry.write;
   made.size = entry.size;
   strncpy(made.kernel, state().step->name, sizeof made.kernel - 1);
   return &made;
+}
+
+// Atomics of one word are done one after the other, whatever else they share.
+uint32_t turns_of(const Entry* first, const Entry* last) {
+  std::vector<uint64_t> words;
+  for (const Entry* e = first; e != last; ++e) words.push_back(e->address / kBank);
+  std::sort(words.begin(), words.end());
+  size_t most = 1, same = 1;
+  for (size_t i = 1; i < words.size(); ++i) {
+    same = words[i] == words[i - 1] ? same + 1 : 1;
+    most = std::max(most, same);
+  }
+  return static_cast<uint32_t>(most);
 }
 
 uint32_t sectors_of(const Entry* first, const Entry* last) {
@@ -48,7 +69,7 @@ uint32_t sectors_of(const Entry* first, const Entry* last) {
 
 // Lanes that read the same word share a pass; different words of one bank do not. Wide accesses go in parts
 // of as many lanes as fill all banks.
-void add_passes(const Entry* first, const Entry* last, KfeTraffic& row) {
+void add_passes(const Entry* first, const Entry* last, double weight, KfeTraffic& row) {
   const uint32_t lanes_at_once = std::max(1u, kBanks * kBank / std::max(first->size, kBank));
   for (const Entry* from = first; from != last;) {
     const Entry* to = from;
@@ -62,9 +83,9 @@ void add_passes(const Entry* first, const Entry* last, KfeTraffic& row) {
     }
     size_t passes = 1;
     for (const auto& bank : words) passes = std::max(passes, bank.size());
-    row.requests += 1;
-    row.units += passes;
-    row.lanes += static_cast<uint64_t>(to - from) * KFE_LANES / lanes_at_once;
+    row.requests += weight;
+    row.units += weight * static_cast<double>(passes);
+    row.lanes += weight * static_cast<double>((to - from) * KFE_LANES / lanes_at_once);
     from = to;
   }
 }
@@ -76,12 +97,15 @@ void traffic_begins(Worker&) {
   entries->clear();
 }
 
-void traffic_access(Worker& worker, uint32_t place, uintptr_t address, uint32_t size, bool write,
+void traffic_access(Worker& worker, uint32_t place, uintptr_t address, uint32_t size, bool write, bool atomic,
                     bool shared) {
-  const uint32_t warp = worker.current_number() / KFE_LANES;
-  if (worker.block_number() >= kBlocks || warp >= kWarps || entries->size() >= kMost) return;
-  entries->push_back({place, static_cast<uint32_t>(entries->size()), warp,
-                      worker.current_number() % KFE_LANES, size, address, write, shared});
+  if (warp_weight(worker.current_number() / KFE_LANES) <= 0) return;
+  if (entries->size() >= kMostEntries) {
+    state().report.overflowed = 1;
+    return;
+  }
+  entries->push_back({place, static_cast<uint32_t>(entries->size()), worker.current_number() / KFE_LANES,
+                      worker.current_number() % KFE_LANES, size, address, write, atomic, shared});
 }
 
 void traffic_ends(Worker&) {
@@ -109,20 +133,25 @@ void traffic_ends(Worker&) {
     return a.order != b.order ? a.order < b.order : a.lane < b.lane;
   });
   const Entry* end = entries->data() + entries->size();
+  KfeTraffic* row = nullptr;
   for (const Entry* first = entries->data(); first != end;) {
     const Entry* last = first;
     while (last != end && same_stream(*first, *last) && last->order == first->order) ++last;
-    if (KfeTraffic* row = row_of(*first)) {
-      if (first->shared) {
-        add_passes(first, last, *row);
+    if (first == entries->data() || !same_stream(*(first - 1), *first)) row = row_of(*first);
+    if (row) {
+      const double weight = warp_weight(first->warp);
+      if (first->shared && !first->atomic) {
+        add_passes(first, last, weight, *row);
       } else {
-        row->requests += 1;
-        row->units += sectors_of(first, last);
-        row->lanes += static_cast<uint64_t>(last - first);
+        const uint32_t units = first->shared ? 0 : sectors_of(first, last);
+        row->requests += weight;
+        row->units += weight * std::max(units, first->atomic ? turns_of(first, last) : 0);
+        row->lanes += weight * static_cast<double>(last - first);
       }
     }
     first = last;
   }
+  entries->clear();
 }
 
 }  // namespace kfe::check

@@ -11,8 +11,8 @@ namespace kfe::check {
 
 void traffic_begins(Worker& worker);  // of a block
 // `address`: from the start of the memory it lies in.
-void traffic_access(Worker& worker, uint32_t place, uintptr_t address, uint32_t size, bool write,
+void traffic_access(Worker& worker, uint32_t place, uintptr_t address, uint32_t size, bool write, bool atomic,
                     bool shared);
-void traffic_ends(Worker& worker);
+void traffic_ends(Worker& worker);  // of a block, or of the part between two barriers
 
 }  // namespace kfe::check

@@ -2,8 +2,6 @@
 // what is tested, not the hardware.
 #pragma once
 
-#include <immintrin.h>
-
 #include <cstring>
 
 #undef _tile_loadconfig

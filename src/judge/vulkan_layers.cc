@@ -1,0 +1,56 @@
+#include "judge/vulkan_layers.h"
+
+#include <algorithm>
+
+#include "generate/quote.h"
+#include "judge/program.h"
+#include "judge/watched_call.h"
+
+namespace kforge {
+namespace {
+
+constexpr std::string_view kLayer = "/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json";
+
+}  // namespace
+
+std::optional<std::string> first_validation_error(std::string_view text) {
+  const std::size_t at = text.find("Validation Error: [ ");
+  if (at == text.npos) return std::nullopt;
+  text.remove_prefix(at + 20);
+  const std::string name = single_line(text.substr(0, text.find(' ')), 80);
+  // The words stand behind the object's handles and the message's number.
+  std::string_view words = text.substr(0, text.find('\n'));
+  for (int bars = 0; bars < 2 && words.find(" | ") != words.npos; ++bars)
+    words.remove_prefix(words.find(" | ") + 3);
+  return fmt::format("{}: {}", name, single_line(words, 300));
+}
+
+Result<void> judge_by_layers(Workspace& workspace, const Candidate& candidate, const BoundTask& asked,
+                             Stopwatch& watch, Verdict& verdict) {
+  const JudgeSetup& setup = workspace.setup();
+  auto skip = [&](const std::string& why) {
+    verdict.skip(Gate::kBounds, why);
+    return Result<void>{};
+  };
+  std::error_code error;
+  if (!fs::exists(kLayer, error))
+    return skip("the validation layers are not installed (apt-get install vulkan-validationlayers)");
+  KF_TRY(auto task, watched_shapes(setup, candidate, asked));
+  if (!task)
+    return skip("the shapes are too large to look closely, and the program does not claim smaller ones");
+  auto timer = watch.measure("validation layers");
+  KF_TRY(auto built, build_candidate(candidate, setup.platform, *task, setup.machine, build_options(setup)));
+  if (!built) return verdict.fail(built.error()), Result<void>{};
+  KF_TRY(JudgeContext context, workspace.context(*task, true));
+  KF_TRY(auto watched, watched_call(workspace, *built, *task, context,
+                                    {{"VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation"}}));
+  if (!watched)
+    return skip(fmt::format("it did not run under the validation layers: {}", reason_text(watched.error())));
+  if (const auto found = first_validation_error(watched->printed + watched->said))
+    return verdict.fail(WrongValue{Gate::kBounds, "validation layers: " + *found}), Result<void>{};
+  verdict.add(passed(Gate::kBounds,
+                     fmt::format("nothing by the validation layers on shape set {}", task->shape_set)));
+  return {};
+}
+
+}  // namespace kforge

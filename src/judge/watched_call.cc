@@ -1,0 +1,43 @@
+#include "judge/watched_call.h"
+
+#include "execute/fill.h"
+#include "judge/program.h"
+
+namespace kforge {
+namespace {
+
+// A simulator takes some microseconds for an instruction: more than this is not waited for.
+constexpr std::size_t kMostWatchedBytes = 4 << 20;
+constexpr std::chrono::milliseconds kWatchedLimit{30'000};
+
+}  // namespace
+
+Result<std::optional<BoundTask>> watched_shapes(const JudgeSetup& setup, const Candidate& candidate,
+                                                const BoundTask& asked) {
+  std::optional<BoundTask> task = asked;
+  if (candidate.claims_general() && asked.shape_set != "small" && setup.task.shapes.contains("small")) {
+    KF_TRY(task, bind_task(setup.task, "small"));
+  }
+  std::size_t bytes = 0;
+  for (const BoundArgument& argument : task->arguments) bytes += argument.bytes();
+  if (bytes > kMostWatchedBytes) task.reset();
+  return task;
+}
+
+Step<Watched> watched_call(Workspace& workspace, const Build& build, const BoundTask& task,
+                           const JudgeContext& context, const std::map<std::string, std::string>& variables) {
+  KF_TRY(StagedProgram program, stage_program(workspace, "candidate, watched", build, task));
+  for (const auto& [name, value] : variables) program.spec.env[name] = value;
+  KF_TRY(InputMemory memory, InputMemory::create(task, 1));
+  const InputChoice choice{InputKind::kOwn, context.check_seed(InputKind::kOwn)};
+  fill_params(task, memory, choice);
+  fill_inputs(task, memory, choice, 0);
+  KF_STEP(auto process, ProgramProcess::start(program.spec, task, memory, kWatchedLimit));
+  reset_outputs(task, process->outputs(), choice, 0);
+  KF_STEP([[maybe_unused]] CallTime prepared, process->prepare(kWatchedLimit));
+  KF_STEP([[maybe_unused]] CallTime called, process->call({0}, kWatchedLimit));
+  KF_STEP([[maybe_unused]] bool ended, process->finish());
+  return Watched{process->said(), process->printed()};
+}
+
+}  // namespace kforge
