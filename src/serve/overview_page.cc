@@ -1,6 +1,6 @@
 // The first page: what is under way, and what is new.
 #include "base/clock.h"
-#include "base/readable.h"
+#include "report/speedup_text.h"
 #include "serve/page.h"
 #include "serve/site.h"
 #include "store/row_json.h"
@@ -63,17 +63,14 @@ Answer overview_page(const Asked& asked, Site&) {
                          .text("outcome", outcome_words(run))
                          .text("when", minute_of(run.created_at)));
   for (const ResultRow& row : all->results)
-    data.row(
-        "results",
-        PageData()
-            .text("result", row.id)
-            .text("task", row.task)
-            .text("platform", row.platform)
-            .text("outcome", row.outcome)
-            .text("outcome_class", row.outcome == "passed" ? "passed" : "failed-word")
-            .text("speedup",
-                  row.speedup ? fmt::format("{}x over {}", readable_ratio(*row.speedup), row.against) : "")
-            .text("when", minute_of(row.created_at)));
+    data.row("results", PageData()
+                            .text("result", row.id)
+                            .text("task", row.task)
+                            .text("platform", row.platform)
+                            .text("outcome", row.outcome)
+                            .text("outcome_class", row.outcome == "passed" ? "passed" : "failed-word")
+                            .text("speedup", speedup_text(row))
+                            .text("when", minute_of(row.created_at)));
   return page(asked, "overview", data);
 }
 
