@@ -43,18 +43,13 @@ class LineReader {
 };
 
 Result<void> serve(const std::string& root) {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) return fail("cannot find the program itself: {}", error.message());
-  const fs::path folder = fs::canonical(root, error);
-  if (error) return fail_with_remedy("--root names another", fmt::format("{}: {}", root, error.message()));
+  KF_TRY(const mcp::OwnProgram own, mcp::OwnProgram::here(root));
   KF_TRY(fs::path home, kforge_home());
   // Only the protocol's lines may reach the client: whatever else prints does so on standard error.
   Fd protocol(::dup(STDOUT_FILENO));
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   std::signal(SIGPIPE, SIG_IGN);
   mcp::LineWriter writer(protocol.get());
-  const mcp::OwnProgram own(program, folder);
   mcp::Jobs jobs(own, home / "mcp");
   mcp::WritingSessions sessions(own, jobs);
   const std::vector<mcp::Tool> tools = mcp::all_tools(own, jobs, sessions);

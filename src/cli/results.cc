@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "report/eval_terminal.h"
+#include "report/speedup_text.h"
 #include "store/eval_report.h"
 #include "store/row_json.h"
 
@@ -46,8 +47,7 @@ int run(const ResultFilter& filter, bool json) {
   for (const ResultRow& row : *rows) {
     lines.push_back({row.id, printable(row.task), row.shape_set,
                      row.gate.empty() ? row.outcome : row.outcome + " (" + row.gate + ")",
-                     row.time_ns ? readable_time(*row.time_ns) : "",
-                     row.speedup ? fmt::format("{}x over {}", readable_ratio(*row.speedup), row.against) : "",
+                     row.time_ns ? readable_time(*row.time_ns) : "", speedup_text(row),
                      kernel_name(row.kernel, narrow ? 20 : 60)});
     if (!narrow) lines.back().push_back(minute_of(row.created_at));
   }

@@ -10,6 +10,7 @@
 #include "forge/option_fields.h"
 #include "forge/run_folder.h"
 #include "forge/run_state.h"
+#include "forge/telling_view.h"
 #include "judge/tune.h"
 #include "profile/profile_candidate.h"
 #include "search/plan_of.h"
@@ -22,9 +23,10 @@ constexpr int kDefaultAttempts = 10;    // of those that do
 
 class Forge {
  public:
-  Forge(const ForgeOptions& options, const ForgeHost& host) {
+  Forge(const ForgeOptions& options, const ForgeHost& host) : telling_(*host.view) {
     s_.options = options;
     s_.host = &host;
+    s_.told = &telling_;
   }
 
   Result<RunReport> begin();
@@ -43,6 +45,7 @@ class Forge {
   Result<void> write(Attempt& attempt, const Plan& plan, Lane& lane);
   Result<void> judge(Attempt& attempt);
 
+  TellingView telling_;
   ForgeState s_;
   std::optional<FileLock> lock_;  // nobody else works on this run
   std::optional<AgentCaller> caller_;
@@ -52,11 +55,14 @@ class Forge {
 // --- the table of contents --------------------------------------------------------------------------------
 
 Result<RunReport> Forge::run() {
+  KF_TRY(fs::path home, kforge_home());
+  telling_.announce(home, s_.record.id);
   KF_TRY_VOID(prepare(s_));
   if (s_.host->prepared) s_.host->prepared();
   s_.searching = true;
   s_.workspace->stop_on(s_.host->stop);
   s_.last_judged = ForgeState::Clock::now();
+  telling_.search_clock(s_.clock());
   std::optional<double> left;
   if (s_.options.budget.seconds) left = *s_.options.budget.seconds - s_.clock();
   s_.waits.emplace(s_.host->stop, left);
@@ -69,6 +75,7 @@ Result<RunReport> Forge::run() {
     KF_TRY_VOID(forge_batch(std::move(batch)));
   }
   s_.searching = false;
+  telling_.search_clock(std::nullopt);
   s_.workspace->stop_on({});  // the best so far is confirmed also after an interrupt
   s_.races.reset();
   KF_TRY_VOID(confirm(s_));

@@ -39,6 +39,17 @@ ToolResult of_another_server(const OwnProgram& program, const Jobs& jobs, const 
   return result;
 }
 
+ToolResult ended(const OwnProgram::Answer& answer) {
+  constexpr int kInterrupted = 130;
+  ToolResult result;
+  if (answer.exit_code == kInterrupted && !answer.document.is_object())
+    tell(result, "stopped while it prepared: nothing was tried");
+  else
+    result = shown(answer);
+  if (!result.failed) result.structured["job_state"] = "ended";
+  return result;
+}
+
 }  // namespace
 
 Tool start_forge(const OwnProgram& program, Jobs& jobs) {
@@ -106,9 +117,7 @@ Tool job_status(const OwnProgram& program, Jobs& jobs) {
         if (!status) return of_another_server(program, jobs, id, call);
         if (status->ended) {
           if (!*status->answer) return tool_failure(status->answer->error().text());
-          ToolResult result = shown(**status->answer);
-          if (!result.failed) result.structured["job_state"] = "ended";
-          return result;
+          return ended(**status->answer);
         }
         ToolResult result;
         result.structured = {{"job_state", "running"}, {"seconds", status->seconds}};

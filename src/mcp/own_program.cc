@@ -8,6 +8,15 @@
 
 namespace kforge::mcp {
 
+Result<OwnProgram> OwnProgram::here(const std::string& root) {
+  std::error_code error;
+  fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return fail("cannot find the program itself: {}", error.message());
+  fs::path folder = fs::canonical(root, error);
+  if (error) return fail_with_remedy("--root names another", fmt::format("{}: {}", root, error.message()));
+  return OwnProgram(std::move(program), std::move(folder));
+}
+
 Result<OwnProgram::Answer> OwnProgram::run(std::vector<std::string> arguments, const std::stop_token& stop,
                                            double limit_seconds) const {
   return run(std::move(arguments), stop, limit_seconds, {});

@@ -17,6 +17,8 @@ namespace fs = std::filesystem;
 
 class OwnProgram {
  public:
+  // The program that runs now. An Error: `root` is no folder.
+  static Result<OwnProgram> here(const std::string& root);
   // Paths in arguments are relative to `root`, and none may leave it.
   OwnProgram(fs::path program, fs::path root) : program_(std::move(program)), root_(std::move(root)) {}
 

@@ -246,6 +246,8 @@ TEST(McpTools, AResultIsSaidInASentence) {
   EXPECT_THAT(summary_of(report), HasSubstr("busy"));
   EXPECT_EQ(short_report(report)["speedup"]["value"], 1.086);
   EXPECT_FALSE(short_report(report).contains("seconds"));
+  report = {{"schema", "kforge.eval/1"}, {"outcome", "passed"}, {"load", nullptr}, {"speedup", nullptr}};
+  EXPECT_EQ(summary_of(report), "passed") << "nothing was timed";
   report = {{"schema", "kforge.eval/1"}, {"outcome", "wrong_value"}, {"gate", "integer"}, {"reason", "r"}};
   EXPECT_EQ(summary_of(report), "wrong_value (gate integer): r");
   EXPECT_EQ(summary_of({{"schema", "kforge.tasks/1"}}), "");

@@ -64,7 +64,8 @@ std::string result_summary(const Json& report) {
   if (const Json speedup = report.value("speedup", Json()); speedup.is_object())
     text +=
         "; " + speedup_text(speedup) + " (ratio of calls made in turns: medians beside it can say otherwise)";
-  if (report.value("load", Json()).value("busy", false))
+  // Null where nothing was timed.
+  if (const Json load = report.value("load", Json()); load.is_object() && load.value("busy", false))
     text += "; the machine was busy, so measure again before you trust it";
   return text;
 }

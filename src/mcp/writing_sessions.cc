@@ -8,8 +8,8 @@ namespace kforge::mcp {
 namespace {
 
 constexpr std::chrono::milliseconds kQuestionCheck{100};
-constexpr double kFirstLook = 1;                      // seconds
-constexpr const char* kLetters = "{folder}.letters";  // beside the run's own folder
+constexpr double kFirstLook = 1;                        // seconds
+constexpr const char* kLetters = "{folder}.assistant";  // beside the run's own folder
 
 const Json* attempt_of(const Json& run, int number) {
   if (!run.is_object() || !run.contains("attempts")) return nullptr;
@@ -41,7 +41,7 @@ Result<std::string> WritingSessions::start(std::vector<std::string> forge, const
     forge.emplace_back(word);
   KF_TRY(std::string id, jobs_->start(std::move(forge)));
   std::lock_guard lock(mutex_);
-  sessions_.emplace(id, Session{platform, Letters(jobs_->folder(id).string() + ".letters")});
+  sessions_.emplace(id, Session{platform, Letters(jobs_->folder(id).string() + ".assistant")});
   return id;
 }
 

@@ -276,6 +276,20 @@ TEST(Page, OfAResultHasTheVerdictAndItsEvidence) {
                           HasSubstr("37 of 4096 elements"), HasSubstr("headline failed")));
 }
 
+TEST(Page, OfATimedResultDrawsItBelowTheLimitThatBinds) {
+  EvalReport report = passed_report();
+  report.flops = 4e9;
+  report.bytes = 1e9;
+  report.achieved = Achieved{100, 25};
+  report.roofline = Roofline{"memory", 0.5};
+  EXPECT_THAT(*to_html(report, nullptr),
+              AllOf(HasSubstr("id=\"roofline\""), HasSubstr("memory 50 GB/s"), HasSubstr("the kernel")));
+  report.roofline = Roofline{"compute", 0.5};
+  EXPECT_THAT(*to_html(report, nullptr), HasSubstr("compute 200 GFLOP/s"));
+  report.flops = 0;
+  EXPECT_THAT(*to_html(report, nullptr), Not(HasSubstr("id=\"roofline\"")));
+}
+
 TEST(PageRoom, CutsAndSaysHowMuchIsMissing) {
   PageRoom room(1000);
   EXPECT_EQ(room.text("a<b", 100).text, "a&lt;b");

@@ -4,6 +4,7 @@
 #include "base/readable.h"
 #include "report/model_inputs.h"
 #include "report/page_parts.h"
+#include "report/roofline_plot.h"
 #include "report/run_evidence.h"
 #include "report/speedup_text.h"
 #include "task/task.h"
@@ -52,6 +53,8 @@ PageData page_data(const EvalReport& r, const Candidate* program) {
                      r.roofline->bound, r.achieved->gflops, r.achieved->gbytes_s));
   data.markup("refusal", r.passed() ? Markup() : room.text(r.reason, kRefusalBytes));
   add_contenders(data, r);
+  const auto roofline = roofline_plot(r);
+  data.markup("roofline", roofline ? both_widths(*roofline) : Markup());
   data.rows("files");
   if (program) add_program(data, *program, room);
   add_gates(data, r, room);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/readable.h"
+#include "store/store.h"
 
 namespace kforge {
 
@@ -42,6 +43,14 @@ std::string threads_text(const EvalReport& report) {
 
 std::string interval_text(const Speedup& s) {
   return fmt::format("{}x [{}, {}]", readable_ratio(s.value), readable_ratio(s.lo), readable_ratio(s.hi));
+}
+
+std::string speedup_text(const ResultRow& row) {
+  if (!row.speedup) return "";
+  std::string interval;
+  if (row.speedup_lo && row.speedup_hi)
+    interval = fmt::format(" [{}, {}]", readable_ratio(*row.speedup_lo), readable_ratio(*row.speedup_hi));
+  return fmt::format("{}x{} over {}", readable_ratio(*row.speedup), interval, row.against);
 }
 
 }  // namespace kforge

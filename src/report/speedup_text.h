@@ -8,6 +8,8 @@
 
 namespace kforge {
 
+struct ResultRow;
+
 // What a verdict on a vacuous task is worth.
 inline constexpr const char* kVacuous =
     "the task is vacuous: a program that does nothing would pass too, so this shows nothing";
@@ -22,5 +24,7 @@ std::string cautions(const EvalReport& report);
 std::string threads_text(const EvalReport& report);
 // "1.31x [1.20, 1.40]".
 std::string interval_text(const Speedup& speedup);
+// Of a line of a list, with the baseline: "1.53x [1.40, 1.70] over onednn"; empty: it has none.
+std::string speedup_text(const ResultRow& row);
 
 }  // namespace kforge

@@ -21,6 +21,7 @@ struct Asked {
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;                            // of anything but a form
   std::vector<std::string> parts;              // what the stars of the route stood for
+  bool read_only = false;                      // nothing is started or stopped from here
   bool knows_token = false;                    // may change things, unless the server is read-only
   std::string csrf;  // what a form must send back; empty for whoever does not know the token
 

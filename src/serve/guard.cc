@@ -133,6 +133,7 @@ std::optional<Answer> Guard::refuse(Asked& asked, Access access) const {
   const bool bearer = authorization.starts_with("Bearer ") && is_token(authorization.substr(7));
   const bool cookie = is_token(cookie_value(asked.header("cookie"), cookie_name()));
   asked.knows_token = bearer || cookie;
+  asked.read_only = settings_.read_only;
   if (asked.knows_token) asked.csrf = csrf();
   if (access == Access::kAnyone) return std::nullopt;
   if (access == Access::kRead) {

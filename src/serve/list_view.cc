@@ -88,6 +88,12 @@ void add_heading(PageData& data, const Asked& asked, const ListView& view, const
   }
 }
 
+// Only what is long is broken into lines: ids and dates stay whole.
+std::string kind_of(const Column& column, const Cell& cell) {
+  constexpr std::size_t kShort = 26;
+  return (column.number ? "number " : cell.text.size() <= kShort ? "short " : "free ") + cell.kind;
+}
+
 void add_rows(PageData& data, const ListView& view) {
   data.rows("lines");
   for (const Row& row : view.rows) {
@@ -99,7 +105,7 @@ void add_rows(PageData& data, const ListView& view) {
                             .text("cell", short_line(cell.text, 200))
                             .text("link", cell.link)
                             .text("column", view.columns[i].name)
-                            .text("kind", (view.columns[i].number ? "number " : "free ") + cell.kind));
+                            .text("kind", kind_of(view.columns[i], cell)));
     }
     data.row("lines", std::move(line));
   }

@@ -9,20 +9,27 @@
 namespace kforge::serve {
 namespace {
 
-constexpr const char* kSections[] = {"runs",   "results",  "suites",  "tasks", "platforms",
-                                     "models", "machines", "compare", "jobs"};
+struct Section {
+  const char* name;
+  bool starts = false;  // not where nothing can be started
+};
+constexpr Section kSections[] = {{"runs"},   {"results"},  {"suites"},  {"tasks"},       {"platforms"},
+                                 {"models"}, {"machines"}, {"compare"}, {"start", true}, {"jobs", true}};
 
 }  // namespace
 
 void add_frame(PageData& data, const Asked& asked, std::string_view title, std::string_view section) {
   data.text("title", title).rows("sections");
-  for (const char* name : kSections)
-    data.row("sections", PageData()
-                             .text("section", name)
-                             .text("address", std::string("/") + name)
-                             .text("here", section == name ? "yes" : ""));
-  data.text("csrf", asked.csrf).text("may_change", asked.knows_token ? "yes" : "");
-  data.text("twin", asked.path == "/" ? "" : asked.path + ".json");
+  for (const Section& one : kSections)
+    if (!one.starts || !asked.read_only)
+      data.row("sections", PageData()
+                               .text("section", one.name)
+                               .text("address", std::string("/") + one.name)
+                               .text("here", section == one.name ? "yes" : ""));
+  const bool may_change = asked.knows_token && !asked.read_only;
+  data.text("csrf", may_change ? asked.csrf : "").text("may_change", may_change ? "yes" : "");
+  data.text("read_only", asked.read_only ? "yes" : "");
+  data.text("twin", asked.path == "/" ? "/index.json" : asked.path + ".json");
 }
 
 Answer page(const Asked& asked, const std::string& name, const PageData& data) {

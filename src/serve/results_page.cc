@@ -1,6 +1,7 @@
 // Results: the list, and one with all its evidence.
 #include "base/readable.h"
 #include "report/run_evidence.h"
+#include "report/speedup_text.h"
 #include "serve/list_view.h"
 #include "serve/page.h"
 #include "serve/site.h"
@@ -20,6 +21,11 @@ ResultOrder result_order(const std::string& word) {
   return ResultOrder::kNewest;
 }
 
+// The file and the folder it lies in tell kernels apart; the twin has the whole path.
+std::string kernel_words(const fs::path& path) {
+  return path.has_parent_path() ? (path.parent_path().filename() / path.filename()).string() : path.string();
+}
+
 Row row_of(const ResultRow& row) {
   const bool passed = row.outcome == "passed";
   return {{{row.id, "/results/" + address_word(row.id)},
@@ -29,8 +35,8 @@ Row row_of(const ResultRow& row) {
            {row.gate.empty() ? row.outcome : row.outcome + " (" + row.gate + ")", "",
             passed ? "passed" : "failed-word"},
            {row.time_ns ? readable_time(*row.time_ns) : ""},
-           {row.speedup ? fmt::format("{}x over {}", readable_ratio(*row.speedup), row.against) : ""},
-           {row.kernel},
+           {speedup_text(row)},
+           {kernel_words(row.kernel)},
            {minute_of(row.created_at)}},
           to_json(row)};
 }

@@ -72,6 +72,7 @@ Result<ListView> runs_list(const Asked& asked) {
 struct OneRun {
   RunReport report;
   RunEvidence evidence;
+  RunAtWork work;
 };
 
 Result<OneRun> read_one(const std::string& id, bool with_evidence) {
@@ -80,6 +81,8 @@ Result<OneRun> read_one(const std::string& id, bool with_evidence) {
   KF_TRY(one.report, report_of(*records, id));
   if (with_evidence) {
     KF_TRY(one.evidence, evidence_of(*records, one.report));
+    KF_TRY(one.work, at_work(*records, one.report.id));
+    one.work.best = best_words(one.report);
   }
   return one;
 }
@@ -92,14 +95,26 @@ Answer runs_page(const Asked& asked) {
               : refusal(asked, 500, view.error().message, view.error().remedy);
 }
 
-Answer run_page(const Asked& asked) {
+Answer run_page(const Asked& asked, Site& site) {
   if (!is_id(asked.parts[0])) return refusal(asked, 404, "There is no such run");
   auto one = read_one(asked.parts[0], !asked.json);
   if (!one) return not_found(asked, one.error());
   if (asked.json) return json_answer(kforge::to_json(one->report));
   PageData data = page_data(one->report, one->evidence);
   add_frame(data, asked, fmt::format("{} on {}", one->report.task, one->report.platform), "runs");
+  data.text("run_id", one->report.id).text("is_live", one->work.under_way() ? "yes" : "");
+  if (one->work.under_way()) add_live_tiles(data, one->work);
+  data.text("job", one->work.under_way() && site.jobs ? site.jobs->job_of(one->report.id) : "");
   return page(asked, "run", data);
+}
+
+Answer run_events(const Asked& asked, Site& site) {
+  if (!is_id(asked.parts[0])) return refusal(asked, 404, "There is no such run");
+  auto records = RunRecords::open();
+  if (!records) return refusal(asked, 500, records.error().message, records.error().remedy);
+  auto run = (*records)->run(asked.parts[0]);
+  if (!run) return not_found(asked, run.error());
+  return event_stream(site.live.watch(run->id));
 }
 
 }  // namespace kforge::serve

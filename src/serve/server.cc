@@ -81,9 +81,16 @@ class Server::Http final : public httplib::Server {
     set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       if (auto early = before_body(request)) {
         send(std::move(*early), response);
+        // What follows on this connection is a body that nobody reads, and no request.
+        if (request.has_header("Content-Length") || request.has_header("Transfer-Encoding")) {
+          response.set_header("Connection", "close");
+          body_left_unread_ = true;
+        }
         return HandlerResponse::Handled;
       }
-      if (request.method != "GET" && request.method != "HEAD") return HandlerResponse::Unhandled;
+      // Of what says nothing of a body the library would wait for one.
+      const bool body = request.has_header("Content-Length") || request.has_header("Transfer-Encoding");
+      if (request.method != "GET" && request.method != "HEAD" && body) return HandlerResponse::Unhandled;
       send(answer(request), response);
       return HandlerResponse::Handled;
     });
@@ -220,12 +227,15 @@ class Server::Http final : public httplib::Server {
     }
     for (std::size_t left = settings_.limits.requests_per_connection; left > 0; --left) {
       bool closed = false;
-      if (!connection.next_request() || !process_request(connection, left == 1, closed, nullptr) || closed)
+      body_left_unread_ = false;
+      if (!connection.next_request() || !process_request(connection, left == 1, closed, nullptr) || closed ||
+          body_left_unread_)
         return true;
     }
     return true;
   }
 
+  static inline thread_local bool body_left_unread_ = false;  // a connection has one thread
   Settings settings_;
   Fd ending_;
   std::stop_source stop_;

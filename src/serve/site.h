@@ -2,15 +2,45 @@
 // the store for itself, so that any number of them work at once.
 #pragma once
 
+#include "serve/job_book.h"
+#include "serve/live_runs.h"
+#include "serve/own_documents.h"
 #include "serve/server.h"
 
 namespace kforge::serve {
 
-void mount_site(Server& server);
+// What handlers share. Outlives the server.
+struct Site {
+  explicit Site(const mcp::OwnProgram& program,
+                std::chrono::milliseconds look_every = std::chrono::seconds(1))
+      : documents(program), live(look_every) {}
 
+  OwnDocuments documents;
+  LiveRuns live;
+  JobBook* jobs = nullptr;  // null: read-only, nothing is started from here
+};
+
+void mount_site(Server& server, Site& site);
+
+Answer overview_page(const Asked& asked, Site& site);
 Answer results_page(const Asked& asked);
 Answer result_page(const Asked& asked);
 Answer runs_page(const Asked& asked);
-Answer run_page(const Asked& asked);
+Answer run_page(const Asked& asked, Site& site);
+Answer run_events(const Asked& asked, Site& site);
+Answer suites_page(const Asked& asked);
+Answer suite_page(const Asked& asked);
+Answer tasks_page(const Asked& asked, Site& site);
+Answer task_page(const Asked& asked, Site& site);
+Answer platforms_page(const Asked& asked, Site& site);
+Answer machines_page(const Asked& asked);
+Answer models_page(const Asked& asked);
+Answer compare_page(const Asked& asked, Site& site);
+Answer start_page(const Asked& asked, Site& site);
+Answer jobs_page(const Asked& asked, Site& site);
+Answer job_page(const Asked& asked, Site& site);
+Answer job_events(const Asked& asked, Site& site);
+Answer start_job(const Asked& asked, Site& site);
+Answer stop_job(const Asked& asked, Site& site);
 
 }  // namespace kforge::serve

@@ -34,7 +34,8 @@ Result<ResultPage> Store::find_results(const ResultQuery& query) {
   ResultPage page;
   KF_TRY(auto select, database_.prepare(fmt::format(
                           "SELECT id, created_at, task, shape_set, platform, precision, outcome, gate, "
-                          "against, machine, kernel, candidate, time_ns, speedup{}{}LIMIT ?6 OFFSET ?7",
+                          "against, machine, kernel, candidate, time_ns, speedup, speedup_lo, "
+                          "speedup_hi{}{}LIMIT ?6 OFFSET ?7",
                           kFrom, order_of(query))));
   bind_filter(select, query);
   select.bind(static_cast<std::int64_t>(query.limit)).bind(static_cast<std::int64_t>(query.offset));
@@ -48,6 +49,8 @@ Result<ResultPage> Store::find_results(const ResultQuery& query) {
     for (int column = 0; std::string * text : texts) *text = select.text(column++);
     row.time_ns = select.optional_real(12);
     row.speedup = select.optional_real(13);
+    row.speedup_lo = select.optional_real(14);
+    row.speedup_hi = select.optional_real(15);
   }
   // A list that has room left is known to its end.
   page.total = query.offset + page.rows.size();

@@ -31,8 +31,9 @@ class FindResultsTest : public testing::Test {
     result.outcome = outcome;
     result.speedup = speedup;
     result.machine = platform == "cuda" ? "m2" : "m1";
-    result.document =
-        R"({"kernel":{"path":"kernels/K)" + id.substr(11) + R"(.cc"},"machine":{"text":"A machine"}})";
+    result.document = R"({"kernel":{"path":"kernels/K)" + id.substr(11) +
+                      R"(.cc"},"machine":{"text":"A machine"},"speedup":)" +
+                      (speedup ? R"({"lo":0.25,"hi":4})" : "null") + "}";
     ASSERT_TRUE(store_.save_result(result));
   }
 
@@ -70,6 +71,9 @@ TEST_F(FindResultsTest, PagesKnowHowManyThereAre) {
   EXPECT_EQ(page.total, 4u);
   ASSERT_EQ(page.rows.size(), 2u);
   EXPECT_EQ(page.rows[0].kernel, "kernels/K2.cc");
+  EXPECT_FALSE(page.rows[0].speedup_lo);
+  EXPECT_EQ(page.rows[1].speedup_lo, 0.25);
+  EXPECT_EQ(page.rows[1].speedup_hi, 4);
   EXPECT_EQ(store_.find_results({.limit = 3, .offset = 3})->total, 4u);
   EXPECT_EQ(store_.find_results({.limit = 3, .offset = 30})->total, 4u) << "beyond the last page";
 }

@@ -20,11 +20,14 @@ std::vector<double> parse_samples(const std::string& text) {
 
 Result<void> Store::save_result(const StoredResult& result) {
   KF_TRY(auto transaction, Transaction::begin(database_));
-  KF_TRY(auto insert, database_.prepare(
-                          "INSERT INTO result(id, created_at, candidate, build, task, task_hash, shape_set, "
-                          "platform, precision, outcome, gate, time_ns, speedup, against, machine, document, "
-                          "kernel) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?16, coalesce(CASE WHEN "
-                          "json_valid(?16) THEN json_extract(?16, '$.kernel.path') END, ''))"));
+  KF_TRY(auto insert,
+         database_.prepare(
+             "INSERT INTO result(id, created_at, candidate, build, task, task_hash, shape_set, "
+             "platform, precision, outcome, gate, time_ns, speedup, against, machine, document, "
+             "kernel, speedup_lo, speedup_hi) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?16, "
+             "coalesce(CASE WHEN json_valid(?16) THEN json_extract(?16, '$.kernel.path') END, ''), "
+             "CASE WHEN json_valid(?16) THEN json_extract(?16, '$.speedup.lo') END, "
+             "CASE WHEN json_valid(?16) THEN json_extract(?16, '$.speedup.hi') END)"));
   insert.bind(result.id).bind(result.created_at).bind(null_if_empty(result.candidate)).bind(result.build);
   insert.bind(result.task)
       .bind(result.task_hash)

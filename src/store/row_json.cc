@@ -17,6 +17,8 @@ nlohmann::ordered_json to_json(const ResultRow& row) {
           {"gate", row.gate.empty() ? Json(nullptr) : Json(row.gate)},
           {"time_ns", row.time_ns ? Json(*row.time_ns) : Json(nullptr)},
           {"speedup", row.speedup ? Json(*row.speedup) : Json(nullptr)},
+          {"speedup_lo", row.speedup_lo ? Json(*row.speedup_lo) : Json(nullptr)},
+          {"speedup_hi", row.speedup_hi ? Json(*row.speedup_hi) : Json(nullptr)},
           {"against", row.against.empty() ? Json(nullptr) : Json(row.against)},
           {"machine", row.machine}};
 }

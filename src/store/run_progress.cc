@@ -16,12 +16,6 @@ Result<ProgressReader> ProgressReader::open(const fs::path& folder) {
   return ProgressReader(std::move(database));
 }
 
-Result<std::int64_t> ProgressReader::version() {
-  KF_TRY(auto query, database_.prepare("PRAGMA data_version"));
-  KF_TRY(bool found, query.step());
-  return found ? query.integer(0) : 0;
-}
-
 Result<RunProgress> ProgressReader::run(std::string_view id) {
   RunProgress progress;
   // The setting is kept as the profile of attempt -1.

@@ -42,8 +42,6 @@ class ProgressReader {
   static Result<ProgressReader> open(const std::filesystem::path& folder);
 
   Result<RunProgress> run(std::string_view id);
-  // Changes when another connection has written anything.
-  Result<std::int64_t> version();
   // By when they were asked last.
   Result<std::vector<ModelUse>> models();
 

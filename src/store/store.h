@@ -54,7 +54,7 @@ struct StoredResult {
 struct ResultRow {
   std::string id, created_at, task, shape_set, platform, precision, outcome, gate, against, machine;
   std::string kernel, candidate;  // the path it was read from, and the hash of its files
-  std::optional<double> time_ns, speedup;
+  std::optional<double> time_ns, speedup, speedup_lo, speedup_hi;
 };
 
 struct ResultFilter {

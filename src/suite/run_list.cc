@@ -24,12 +24,21 @@ std::string outcome_words(const StoredRun& run) {
   return run.state == RunState::kFinished ? "nothing verified" : "";
 }
 
-const SuiteFolder* suite_of(const StoredRun& run, const std::vector<SuiteFolder>& suites) {
+namespace {
+
+// Where a run writes, also before it has; empty: not known.
+std::string folder_of(const StoredRun& run) {
   auto out = run.options.find("out");
   const auto* folder = out == run.options.end() ? nullptr : std::get_if<std::string>(&out->second);
-  if (!folder) return nullptr;
+  return run.folder.empty() && folder ? *folder : run.folder;
+}
+
+}  // namespace
+
+const SuiteFolder* suite_of(const StoredRun& run, const std::vector<SuiteFolder>& suites) {
+  const std::string folder = folder_of(run);
   auto found = std::ranges::find_if(suites, [&](const SuiteFolder& suite) {
-    return folder->starts_with((suite.path() / "runs").string() + "/");
+    return folder.starts_with((suite.path() / "runs").string() + "/");
   });
   return found == suites.end() ? nullptr : &*found;
 }
@@ -40,6 +49,7 @@ std::string state_words(const SuiteFolder& suite, const SuiteReport& report) {
 
 nlohmann::ordered_json to_json(const StoredRun& run, RunActivity activity, const SuiteFolder* suite) {
   using Json = nlohmann::ordered_json;
+  const std::string folder = folder_of(run);
   return {{"id", run.id},
           {"suite", suite ? Json(suite->plan().id) : Json(nullptr)},
           {"created_at", run.created_at},
@@ -56,7 +66,7 @@ nlohmann::ordered_json to_json(const StoredRun& run, RunActivity activity, const
           {"best", run.best ? Json(*run.best) : Json(nullptr)},
           {"speedup", run.speedup ? Json(*run.speedup) : Json(nullptr)},
           {"against", run.against.empty() ? Json(nullptr) : Json(run.against)},
-          {"folder", run.folder.empty() ? Json(nullptr) : Json(run.folder)}};
+          {"folder", folder.empty() ? Json(nullptr) : Json(folder)}};
 }
 
 nlohmann::ordered_json to_json(const SuiteFolder& suite, const SuiteReport& report) {

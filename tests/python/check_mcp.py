@@ -126,12 +126,13 @@ async def check_mistakes(session):
 
 
 async def ended(session, job):
-    status = {}
     for _ in range(10):
-        status = structured(await session.call_tool("job_status", {"job": job, "wait_s": 25})) or {}
-        if status.get("job_state") != "running":
+        answer = await session.call_tool("job_status", {"job": job, "wait_s": 25})
+        assert not failed(answer), answer
+        status = structured(answer)
+        if status["job_state"] != "running":
             break
-    assert status.get("job_state") == "ended", status
+    assert status["job_state"] == "ended", status
     return status
 
 
@@ -259,8 +260,9 @@ def check_dying_over_http(server):
     for wrong in ({"Authorization": "Bearer x"}, {"Origin": "http://evil.example"}, {"Host": "evil.example"}):
         connection.request("POST", "/mcp", json.dumps(body), {**headers, **wrong})
         answer = connection.getresponse()
-        answer.read()
-        assert answer.status in (401, 403, 421), (wrong, answer.status)
+        assert answer.status in (401, 403, 421), (wrong, answer.status, answer.read())
+        assert answer.getheader("Connection") == "close", "what was sent with it is not read"
+        connection.close()
 
 
 def check_dying_over_stdio(kforge, root):
