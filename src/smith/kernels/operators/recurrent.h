@@ -118,15 +118,18 @@ struct Recurrence {
   // others. `with` is what the weights are multiplied with. REQUIRES: called by every thread of the team.
   template <int kFirst, int gates, class Value, class Ended>
   void each(long t, const T* with, const T* before, Value value, Ended ended) const {
+    // As many sequences as registers hold sums for, in parts that differ by one at most.
     constexpr int most = (kLanes == 16 ? 24 : 12) / (gates * int(kVectors));
-    constexpr int rows = most < 1 ? 1 : most > 8 ? 8 : most;
-    constexpr long whole = kBatch / rows, blocks = whole + kBatch % rows;  // then one by one
+    constexpr long blocks = most < 1 ? kBatch : (kBatch + (most > 8 ? 8 : most) - 1) / (most > 8 ? 8 : most);
+    constexpr int rows = (kBatch + blocks - 1) / blocks;
+    constexpr long tall = kBatch - blocks * (rows - 1);  // blocks of `rows`; the others have one fewer
     const auto block = [&](long i) {
       const long d = i / (kGroups * blocks), group = i / blocks % kGroups, part = i % blocks;
-      if (part < whole)
-        finish<kFirst, gates, rows>(t, d, group, part * rows, with, before, value, ended);
-      else
-        finish<kFirst, gates, 1>(t, d, group, whole * rows + part - whole, with, before, value, ended);
+      if constexpr (tall < blocks)
+        if (part >= tall)
+          return finish<kFirst, gates, rows - 1>(t, d, group, tall * rows + (part - tall) * (rows - 1), with,
+                                                 before, value, ended);
+      finish<kFirst, gates, rows>(t, d, group, part * rows, with, before, value, ended);
     };
     if constexpr (kAlone) {
       for (long i = 0; i < kDirections * kGroups * blocks; ++i) block(i);
