@@ -14,6 +14,7 @@
 
 #include "smith/contract/block_grid.h"
 #include "smith/contract/contraction_schedule.h"
+#include "smith/contract/predict.h"
 #include "smith/expr/whole_numbers.h"
 
 namespace kforge::smith {
@@ -283,7 +284,7 @@ std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const Contrac
     add("arithmetic " + std::string(name_of(arithmetic)), "precision",
         "another way to multiply that the policy allows", next);
   }
-  return moves;
+  return ranked(std::move(moves), s, c, machine);
 }
 
 }  // namespace kforge::smith
