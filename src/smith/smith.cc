@@ -164,7 +164,7 @@ std::vector<Move> moves(const Problem& problem, const Design& from) {
     for (const ScheduleMove& move : neighbours(*now, matched, problem.machine, problem.precision)) {
       Schedule next = *schedule;
       next.contractions[matched.tensor] = to_json(move.schedule);
-      found.push_back({move.name + " " + matched.tensor, move.tag, move.why, to_json(next)});
+      found.push_back({move.name + " " + matched.tensor, move.tag, move.why, to_json(next), move.expected});
     }
   }
   for (const MatchedAttention& matched : prepared->attentions) {

@@ -38,6 +38,7 @@ struct Move {
                      // "streaming_stores", "fuse", "pack", "precision", "split_reduction", "reorder"
   std::string why;   // one line: what it may gain
   std::string schedule;
+  double expected = 0;  // time in proportion to the design's own, by an analytic model; 0: none for this move
 };
 
 // The analytic guess from caches, threads and shapes. `remembered_schedule` (what won on this family before)

@@ -96,6 +96,8 @@ Result<Case> make_case(const Wanted& wanted, const Machine& machine) {
 constexpr std::string_view kMain = R"(
 #include <cstdio>
 #include <string>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <vector>
 
 struct Argument { long bytes = 0; bool written = false; std::vector<char> data; };
@@ -117,6 +119,10 @@ static std::vector<char> outputs_of(void (*call)(void**), const std::vector<Argu
 }
 
 int main(int, char** argv) {
+#ifdef __AMX_TILE__
+  // Tile registers are asked for, as KForge's runner does: ARCH_REQ_XCOMP_PERM for the tiles' data.
+  if (syscall(SYS_arch_prctl, 0x1023, 18) != 0) return 4;
+#endif
   FILE* file = fopen(argv[1], "rb");
   bool good = true;
   for (const Entry& entry : entries) {
@@ -212,6 +218,8 @@ TEST(SmithThreads, AnyTeamComputesTheSameInsideItsMemory) {
                    "-fsanitize=address", "-w", source.string(), "-o", program.string()}};
   const std::vector<std::string> flags = instruction_sets(*machine)[0];
   compile.argv.insert(compile.argv.end(), flags.begin(), flags.end());
+  if (machine->features.contains("amx"))
+    compile.argv.insert(compile.argv.end(), {"-mamx-tile", "-mamx-bf16"});
   compile.timeout = std::chrono::minutes(8);
   auto compiled = run_command(compile);
   ASSERT_TRUE(compiled) << compiled.error().text();

@@ -71,6 +71,7 @@ struct ScheduleMove {
   std::string tag;   // "tile", "pack", "parallelize", "streaming_stores", "precision"
   std::string why;
   ContractionSchedule schedule;
+  double expected = 0;  // time in proportion to that of the schedule it leaves (predict.h); 0: not predicted
 };
 // Legal schedules one step away, best promise first.
 std::vector<ScheduleMove> neighbours(const ContractionSchedule& schedule, const Contraction& contraction,

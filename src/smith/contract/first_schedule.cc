@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "smith/contract/block_grid.h"
 #include "smith/contract/contraction_schedule.h"
+#include "smith/contract/predict.h"
 #include "smith/expr/whole_numbers.h"
 
 namespace kforge::smith {
@@ -141,33 +143,24 @@ void choose_blocks(ContractionSchedule& s, const Contraction& c, const Machine& 
     s.block_n = column_panels * tile_n;
     return;
   }
-  // A third of L2 for the block's part of a, a third for its sums.
+  // A third of L2 for the block's part of a, nearly as much for its sums.
   const long most_m = std::max<long>(s.rows, l2 / 3 / std::max<long>(s.block_k, 1));
-  long block_panels = std::min({row_panels, std::max<long>(1, most_m / s.rows), 32L});
   const bool all_rows = s.b == Packing::kBlock;
-  if (all_rows) block_panels = row_panels;
+  const long block_panels =
+      all_rows ? row_panels : std::min({row_panels, std::max<long>(1, most_m / s.rows), 32L});
   const bool whole_depth = s.block_k >= c.k;
-  const long sums_n =
-      whole_depth ? 1024 : std::max<long>(tile_n, l2 / (all_rows ? 4 : 3) / (block_panels * s.rows));
+  const long sums_n = whole_depth ? 1024 : std::max<long>(tile_n, 3 * l2 / 10 / (block_panels * s.rows));
   const long block_n = std::clamp<long>(sums_n, tile_n, 1024);
-  long block_columns = std::clamp<long>(block_n / tile_n, 1, column_panels);
-  // Enough blocks for the threads, in equal numbers: shrink the longer side until they fit.
-  for (int round = 0; round < 16; ++round) {
-    const long blocks = c.batch * ceil_div(row_panels, block_panels) * ceil_div(column_panels, block_columns);
-    if (blocks % s.threads == 0 || blocks >= 8L * s.threads) break;
-    if (!all_rows && block_panels * s.rows >= block_columns * tile_n && block_panels > 1)
-      block_panels = ceil_div(row_panels, ceil_div(row_panels, block_panels) + 1);
-    else if (block_columns > 1)
-      block_columns = ceil_div(column_panels, ceil_div(column_panels, block_columns) + 1);
-    else if (block_panels > 1)
-      block_panels = ceil_div(row_panels, ceil_div(row_panels, block_panels) + 1);
-    else
-      break;
-  }
-  block_panels = ceil_div(row_panels, ceil_div(row_panels, block_panels));  // of equal height
-  block_columns = ceil_div(column_panels, ceil_div(column_panels, block_columns));
-  s.block_m = block_panels * s.rows;
-  s.block_n = block_columns * tile_n;
+  const long most_columns = std::clamp<long>(block_n / tile_n, 1, column_panels);
+  const BlockGrid grid = even_blocks({.batch = c.batch,
+                                      .row_panels = row_panels,
+                                      .column_panels = column_panels,
+                                      .most_rows = block_panels,
+                                      .most_columns = most_columns,
+                                      .threads = s.threads,
+                                      .rows_together = all_rows});
+  s.block_m = grid.rows * s.rows;
+  s.block_n = grid.columns * tile_n;
 }
 
 }  // namespace
@@ -291,7 +284,7 @@ std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const Contrac
     add("arithmetic " + std::string(name_of(arithmetic)), "precision",
         "another way to multiply that the policy allows", next);
   }
-  return moves;
+  return ranked(std::move(moves), s, c, machine);
 }
 
 }  // namespace kforge::smith

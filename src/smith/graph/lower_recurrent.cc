@@ -18,7 +18,11 @@ struct Cell {
 // Narrow floating types are stored as float by then.
 std::string type_of(const Cell& c) { return c.x.dtype == DType::kFloat64 ? "double" : "float"; }
 
-// Activation `index` of the node as an expression of x.
+// Hidden units whose weights lie side by side (Recurrence::kGroup).
+std::int64_t group_of(const Cell& c) { return c.x.dtype == DType::kFloat64 ? 1 : 16; }
+std::int64_t groups_of(const Cell& c) { return (c.hidden + group_of(c) - 1) / group_of(c); }
+
+// Activation `index` of the node as an expression of x: a double, or a vector of floats.
 std::string activation(const Lowering& l, std::size_t index, const std::vector<std::string>& defaults,
                        const std::string& type) {
   std::vector<std::string> names;
@@ -31,21 +35,35 @@ std::string activation(const Lowering& l, std::size_t index, const std::vector<s
   auto constant = [&](const std::vector<float>& list, float otherwise) {
     return fmt::format("{}({:.9g})", type, index < list.size() ? list[index] : otherwise);
   };
-  const std::string sigmoid = "(x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)))";
+  const bool wide = type == "float";
+  const auto either = [&](std::string of_vectors, std::string of_doubles) {
+    return wide ? std::move(of_vectors) : std::move(of_doubles);
+  };
+  const std::string alpha = constant(alphas, 1), beta = constant(betas, 0);
   std::string body;
-  if (name == "tanh") body = "std::tanh(x)";
-  if (name == "sigmoid") body = sigmoid;
-  if (name == "relu") body = "x < 0 ? 0 : x";
-  if (name == "affine") body = constant(alphas, 1) + " * x + " + constant(betas, 0);
-  if (name == "leakyrelu") body = "x < 0 ? " + constant(alphas, 0.01f) + " * x : x";
-  if (name == "thresholdedrelu") body = "x <= " + constant(alphas, 1) + " ? 0 : x";
-  if (name == "scaledtanh") body = constant(alphas, 1) + " * std::tanh(" + constant(betas, 1) + " * x)";
-  if (name == "hardsigmoid")
-    body = fmt::format("std::min(std::max({} * x + {}, {}(0)), {}(1))", constant(alphas, 0.2f),
-                       constant(betas, 0.5f), type, type);
-  if (name == "elu") body = "x < 0 ? " + constant(alphas, 1) + " * std::expm1(x) : x";
-  if (name == "softsign") body = "x / (1 + std::fabs(x))";
-  if (name == "softplus") body = "x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x))";
+  if (name == "tanh") body = either("tanh_of(x)", "std::tanh(x)");
+  if (name == "sigmoid")
+    body = either("sigmoid_of(x)", "(x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)))");
+  if (name == "relu") body = either("pick(x < 0, set<decltype(x)>(0), x)", "x < 0 ? 0 : x");
+  if (name == "affine") body = alpha + " * x + " + beta;
+  if (name == "leakyrelu") {
+    const std::string slope = constant(alphas, 0.01f);
+    body = either("pick(x < 0, " + slope + " * x, x)", "x < 0 ? " + slope + " * x : x");
+  }
+  if (name == "thresholdedrelu")
+    body = either("pick(x <= " + alpha + ", set<decltype(x)>(0), x)", "x <= " + alpha + " ? 0 : x");
+  if (name == "scaledtanh")
+    body = alpha + either(" * tanh_of(", " * std::tanh(") + constant(betas, 1) + " * x)";
+  if (name == "hardsigmoid") {
+    const std::string line = constant(alphas, 0.2f) + " * x + " + constant(betas, 0.5f);
+    body = either("at_most(at_least(" + line + ", 0.0f), 1.0f)",
+                  "std::min(std::max(" + line + ", double(0)), double(1))");
+  }
+  if (name == "elu")
+    body = either("pick(x < 0, " + alpha + " * expm1_of(x), x)", "x < 0 ? " + alpha + " * std::expm1(x) : x");
+  if (name == "softsign") body = either("x / (1 + magnitude(x))", "x / (1 + std::fabs(x))");
+  if (name == "softplus")
+    body = either("softplus_of(x)", "x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x))");
   if (body.empty()) throw Unsupported{fmt::format("with activation \"{}\"", name)};
   return body;
 }
@@ -99,6 +117,40 @@ Value input_products(Lowering& l, const Cell& c) {
   return l.materialize(all, "gates");
 }
 
+// Units lie in groups; behind the last one, zeros fill its group.
+Expr unit_of(const Cell& c, const Expr& group, const Expr& place) {
+  return binary(Op::kAdd, binary(Op::kMul, group, integer(group_of(c))), place);
+}
+Expr only_units(const Cell& c, const Expr& unit, const Type& type,
+                const std::function<Expr(const Expr&)>& at) {
+  if (c.hidden % group_of(c) == 0) return at(unit);
+  const Expr exists = binary(Op::kLess, unit, integer(c.hidden));
+  return select(exists, at(select(exists, unit, integer(0))), number(0, type));
+}
+
+// The recurrent weights in the order in which a step reads them: [direction][group][hidden][gate][place].
+Value packed_weights(Lowering& l, const Cell& c) {
+  Value packed{c.r.dtype, {c.directions, groups_of(c), c.hidden, c.gates, group_of(c)}, {}, {}, 1};
+  packed.at = [c, type = packed.type()](const Position& p) {
+    return only_units(c, unit_of(c, p[1], p[4]), type, [&](const Expr& unit) {
+      const Expr row = binary(Op::kAdd, binary(Op::kMul, p[3], integer(c.hidden)), unit);
+      return c.r.at({p[0], row, p[2]});
+    });
+  };
+  return l.materialize(packed, "step_weights");
+}
+// The recurrent half of the bias, its gates padded to whole groups.
+Value packed_bias(Lowering& l, const Cell& c) {
+  Value packed{c.bias->dtype, {c.directions, c.gates, groups_of(c), group_of(c)}, {}, {}, 1};
+  packed.at = [c, type = packed.type()](const Position& p) {
+    return only_units(c, unit_of(c, p[2], p[3]), type, [&](const Expr& unit) {
+      const Expr gate = binary(Op::kAdd, p[1], integer(c.gates));
+      return c.bias->at({p[0], binary(Op::kAdd, binary(Op::kMul, gate, integer(c.hidden)), unit)});
+    });
+  };
+  return l.materialize(packed, "step_bias");
+}
+
 // An initial state as [direction][batch][hidden]; zeros where there is none.
 Value initial_state(Lowering& l, const Cell& c, std::size_t input, const char* hint) {
   Value state{c.x.dtype, {c.directions, c.batch, c.hidden}, {}, {}, 1};
@@ -121,14 +173,15 @@ void run_steps(Lowering& l, const Cell& c, const std::string& function, const st
                const std::vector<std::string>& also_writes = {}) {
   const Value gates = input_products(l, c), state = initial_state(l, c, 5, "state");
   const std::string y = l.new_tensor("outputs", c.x.dtype, {c.steps, c.directions, c.batch, c.hidden});
-  const std::string next = l.new_tensor("next_state", c.x.dtype, {c.batch, c.hidden});
+  const std::string next = l.new_tensor("next_state", c.x.dtype, {c.directions, c.batch, c.hidden});
+  const Value weights = packed_weights(l, c);
   NativeCode code;
   code.parallel = true;
-  code.reads = {c.r.tensor, gates.tensor, state.tensor};
+  code.reads = {weights.tensor, gates.tensor, state.tensor};
   code.writes = {y, state.tensor, next};
   std::string bias = "nullptr", lengths = "nullptr", limit = "__builtin_inff()";
   if (c.bias) {
-    const Value stored_bias = stored(l, *c.bias, "bias");
+    const Value stored_bias = packed_bias(l, c);
     code.reads.push_back(stored_bias.tensor);
     bias = "{" + stored_bias.tensor + "}";
   }
@@ -141,12 +194,15 @@ void run_steps(Lowering& l, const Cell& c, const std::string& function, const st
   code.reads.insert(code.reads.end(), also_reads.begin(), also_reads.end());
   code.writes.insert(code.writes.end(), also_writes.begin(), also_writes.end());
   code.headers = {"operators/recurrent.h"};
+  if (type_of(c) == "float")
+    code.headers.insert({"math/bits.h", "math/expm1.h", "math/sigmoid.h", "math/softplus.h", "math/tanh.h",
+                         "vectors/extrema.h"});
   code.lines = fmt::format(
       "{}(Recurrence<{}, {}, {}, {}, {}, {}>{{.reversed = {}, .limit = {}, .weights = {{{}}}, .products = "
       "{{{}}}, "
       ".bias = {}, .lengths = {}, .state = {{{}}}, .next = {{{}}}, .y = {{{}}}}}, {});",
       function, type_of(c), c.directions, c.gates, c.hidden, c.batch, c.steps, c.reverse_only, limit,
-      c.r.tensor, gates.tensor, bias, lengths, state.tensor, next, y, arguments);
+      weights.tensor, gates.tensor, bias, lengths, state.tensor, next, y, arguments);
   l.add_native_code(std::move(code), l.node().name);
   const Value all = l.tensor_value(y, {c.steps, c.directions, c.batch, c.hidden});
   if (l.wants(0))
@@ -171,9 +227,9 @@ std::string directed(const Lowering& l, const Cell& c, std::size_t role, std::si
   std::string body = activation(l, role, defaults, type);
   if (c.directions == 2) {
     const std::string backward = activation(l, roles + role, defaults, type);
-    if (backward != body) body = fmt::format("d == 0 ? {0}({1}) : {0}({2})", type, body, backward);
+    if (backward != body) body = fmt::format("d == 0 ? decltype(x)({}) : decltype(x)({})", body, backward);
   }
-  return fmt::format("[]([[maybe_unused]] long d, {0} x) -> {0} {{ return {1}; }}", type, body);
+  return fmt::format("[]([[maybe_unused]] long d, auto x) -> decltype(x) {{ return {}; }}", body);
 }
 
 void rnn(Lowering& l) {
@@ -187,7 +243,7 @@ void gru(Lowering& l) {
   std::vector<std::string> also;
   std::string reset = fmt::format("({}*)nullptr", type_of(c));
   if (l.node().int_attr("linear_before_reset", 0) == 0) {
-    also.push_back(l.new_tensor("reset_state", c.x.dtype, {c.batch, c.hidden}));
+    also.push_back(l.new_tensor("reset_state", c.x.dtype, {2, c.directions, c.batch, c.hidden}));
     reset = "{" + also[0] + "}";
   }
   run_steps(l, c, "gru_steps",

@@ -32,7 +32,7 @@ constexpr auto kTaken = std::to_array<std::string_view>(
      "stream_copy", "stream_end", "strided", "tanh_of", "to_bf16", "to_float", "transpose", "transpose_into",
      "transpose_square", "upper", "whole", "widened", "with_sign_of", "top_k", "determinants", "grid_sample",
      "reflected", "Sampling", "Padding", "roi_align", "RoiAlignShape", "split_place", "Recurrence",
-     "rnn_steps", "gru_steps", "lstm_steps"});
+     "rnn_steps", "gru_steps", "lstm_steps", "gated_steps"});
 
 }  // namespace
 
