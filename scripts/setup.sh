@@ -192,7 +192,9 @@ install_torch2() {
   local index=https://download.pytorch.org/whl/cpu
   make_venv out/torch2 || return 0
   install_wheel out/torch2 torch 'import torch, numpy' --index-url "$index" 'torch>=2' numpy ||
-    install_wheel out/torch2 torch 'import torch, numpy' 'torch>=2' numpy || true
+    install_wheel out/torch2 torch 'import torch, numpy' 'torch>=2' numpy || return 0
+  # Its newer exporter to ONNX, which some modules need.
+  install_wheel out/torch2 onnxscript 'import onnxscript' onnxscript || true
 }
 
 case "${1:-}" in

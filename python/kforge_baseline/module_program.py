@@ -5,7 +5,6 @@ parent's memory outside the clock, as its user would not copy them at all.
 """
 
 import re
-import time
 
 import torch
 
@@ -45,6 +44,17 @@ class ModuleProgram(TorchProgram):
             self._compile()
         else:
             self._choose_layout()
+            self._choose_mode()
+        self.choose_arithmetic()
+
+    def _choose_mode(self):
+        """Inference mode, which keeps no count of changes, where the module works in it."""
+        mode = torch.inference_mode()
+        mode.__enter__()  # for all that this process still does
+        try:
+            self.call(0)
+        except RuntimeError:  # it changes tensors in place that were made outside
+            mode.__exit__(None, None, None)
 
     def _compile(self):
         import torch._inductor.config
@@ -64,19 +74,10 @@ class ModuleProgram(TorchProgram):
         layout = layouts.get(max((one.dim() for one in tensors), default=0))
         if layout is None:
             return
-        before = self._seconds()
+        before = self.seconds()
         self.module.to(memory_format=layout)
-        if self._seconds() > 0.95 * before:
+        if self.seconds() > 0.95 * before:
             self.module.to(memory_format=torch.contiguous_format)
-
-    def _seconds(self):
-        self.call(0)
-        taken = []
-        for _ in range(3):
-            start = time.perf_counter()
-            self.call(0)
-            taken.append(time.perf_counter() - start)
-        return min(taken)
 
     def _inputs(self, slot):
         if slot not in self.slots:

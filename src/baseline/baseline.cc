@@ -160,6 +160,12 @@ Choice choose_python(const std::vector<PythonFacts>& asked, const PythonBaseline
 // The arithmetic OpenVINO is asked for: float32 unless the policy allows less.
 std::string openvino_precision(const std::string& policy) { return policy == "bf16" ? "bf16" : "f32"; }
 
+// What torch is allowed to compute with, as its user would set it.
+std::string torch_arithmetic(const std::string& policy) {
+  if (policy == "bf16") return ", autocast to bfloat16 where that is faster";
+  return policy == "high" ? ", float32 matmul precision high" : "";
+}
+
 // The file with the graph that a backend reads.
 Result<void> write_graph(const BoundTask& task, const std::string& backend, const fs::path& path) {
   if (backend == "onnxruntime") return write_onnx_file(task, path);
@@ -176,7 +182,10 @@ Result<fs::path> write_job(const BoundTask& task, const std::string& backend, co
                          {"dtype", name_of(argument.dtype)},
                          {"shape", argument.shape},
                          {"output", argument.output}});
-  json job = {{"backend", backend}, {"arguments", arguments}, {"precision", openvino_precision(precision)}};
+  json job = {{"backend", backend},
+              {"arguments", arguments},
+              {"precision", openvino_precision(precision)},
+              {"policy", precision}};
   if (module) {
     const ModuleNumbers numbers = module_numbers(task);
     job["module"] = {
@@ -232,6 +241,7 @@ Result<void> add_python(const BoundTask& task, const Machine& machine, const Bas
   if (std::string_view(baseline.name) == "openvino")
     what += fmt::format(", latency hint, {}", openvino_precision(options.precision));
   if (std::string_view(baseline.name) == "torch") what = (module ? "the module, eager " : "eager ") + what;
+  if (std::string_view(baseline.package) == "torch") what += torch_arithmetic(options.precision);
   if (std::string_view(baseline.name) == "torch.graph") what = "the graph's operators, eager " + what;
   if (std::string_view(baseline.name) == "torch.compile") {
     what = (module ? "the module by inductor of " : "inductor of ") + what;

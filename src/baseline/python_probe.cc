@@ -157,4 +157,27 @@ bool is_newer(std::string_view a, std::string_view b) {
   return numbers(a) > numbers(b);
 }
 
+Result<PythonFacts> python_with_torch(const fs::path& named) {
+  KF_TRY(fs::path home, kforge_home());
+  std::optional<PythonFacts> found;
+  std::string reasons;
+  for (const fs::path& python : python_candidates(named)) {
+    PythonFacts facts = probe_python(python, home / "cache");
+    if (!facts.versions.contains("torch") || !facts.versions.contains("numpy")) {
+      reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", python.string(),
+                             !facts.failure.empty()              ? facts.failure
+                             : !facts.versions.contains("torch") ? "torch is not installed"
+                                                                 : "numpy is not installed");
+      continue;
+    }
+    bool is_new = std::atoi(facts.versions.at("torch").c_str()) >= 2;
+    if (!found || is_new) found = facts;
+    if (is_new) break;
+  }
+  if (found) return *found;
+  return fail_with_remedy(
+      "apt-get install python3-torch, or pip install torch numpy and --python PATH",
+      "a .py file needs a Python with PyTorch" + (reasons.empty() ? std::string() : " (" + reasons + ")"));
+}
+
 }  // namespace kforge

@@ -30,6 +30,9 @@ PythonFacts probe_python(const std::filesystem::path& python, const std::filesys
 // named one is not there it is the only one: what the user meant must not be replaced silently.
 std::vector<std::filesystem::path> python_candidates(const std::filesystem::path& named);
 
+// The first of them that has torch; one of version 2 or newer before others.
+Result<PythonFacts> python_with_torch(const std::filesystem::path& named);
+
 // Whether version a ("2.15.0+cu132") is newer than b, by their numbers.
 bool is_newer(std::string_view a, std::string_view b);
 
