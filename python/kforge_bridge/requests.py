@@ -1,5 +1,6 @@
 """What KForge may ask: each method is a request, its result the answer."""
 
+import copy
 import os
 import time
 
@@ -7,6 +8,7 @@ import torch
 
 from . import exporters
 from .distribution import distribution_of
+from .opaque import OpaqueModule, held_tensors
 from .problem import SEED, Problem
 from .source import Source
 
@@ -40,6 +42,13 @@ class Requests:
         torch.set_grad_enabled(False)
         self.source = Source(path)
         self.kept = None  # the problem made last, by its numbers
+        self.opaque = None  # the same of a module that is itself the reference
+        self.mattering = {}  # of its tensors that are no parameters: whether the result depends on them
+
+    def _untouched(self, values):
+        """A problem that nobody has called: a module may keep something of every call."""
+        self.kept = None
+        return Problem(self.source, values)
 
     def _problem(self, values):
         key = tuple(sorted(values.items()))
@@ -55,32 +64,41 @@ class Requests:
     def describe(self, values):
         """Builds the module and calls it once."""
         problem = self._problem(values)
-        outputs = problem.plain()(*problem.tensors())
+        return self._told(problem, problem.plain(), problem.states())
+
+    @staticmethod
+    def _told(problem, plain, states):
+        outputs = plain(*problem.tensors())
         if not outputs:
             raise TypeError("forward returns no tensor")
         names = problem.input_names()
         return {
             "inputs": [tensor_facts(*pair) for pair in zip(names, problem.tensors())],
-            "states": [tensor_facts(name, one, parameter=is_parameter) for name, one, is_parameter in problem.states()],
+            "states": [tensor_facts(name, one, parameter=is_parameter) for name, one, is_parameter in states],
             "outputs": [tensor_facts(f"output_{i}", one) for i, one in enumerate(outputs)],
         }
 
     def facts(self, values):
         """What a reader of results must know about the module."""
-        problem = self._problem(values)
+        problem = self._untouched(values)
         plain, tensors = problem.plain(), problem.tensors()
-        first = plain(*[one.clone() for one in tensors])
-        again = plain(*[one.clone() for one in tensors])
-        other = plain(*[
-            one for one in problem.new_arguments(SEED + 1) if isinstance(one, torch.Tensor)
-        ])
-        same = all(torch.equal(a, b) or bool((a.isnan() & b.isnan()).any()) for a, b in zip(first, again))
-        constant = all(torch.equal(a, b) for a, b in zip(first, other))
+
+        def result(module, arguments, seed):
+            torch.manual_seed(seed)
+            return module(*[one.clone() for one in arguments])
+
+        def same(one, another):
+            return all(torch.equal(a, b) or bool((a.isnan() & b.isnan()).any()) for a, b in zip(one, another))
+
+        fresh = [copy.deepcopy(plain) for _ in range(3)]
+        others = [one for one in problem.new_arguments(SEED + 1) if isinstance(one, torch.Tensor)]
+        first = result(fresh[0], tensors, SEED)
         return {
             "dropouts": problem.dropouts,
             "batch_statistics": problem.uses_batch_statistics(),
-            "random": not same,
-            "constant": constant,
+            "random": not same(first, result(fresh[1], tensors, SEED + 1)),
+            "keeps_state": not same(first, result(fresh[0], tensors, SEED)),
+            "constant": all(torch.equal(a, b) for a, b in zip(first, result(fresh[2], others, SEED))),
             "plain_values": problem.plain_values(),
             "doc": (type(problem.module).__doc__ or "").strip(),
         }
@@ -103,6 +121,31 @@ class Requests:
             "states": {name: distribution_of(one) for name, one, is_parameter in states.states() if is_parameter},
         }
 
+    def describe_opaque(self, values):
+        """As `describe`, for a module that stays the reference itself. Of tensors that are no parameters only those are
+        told that its result depends on: a program must be given them."""
+        problem = self._untouched(values)
+        return self._told(problem, copy.deepcopy(problem.plain()), held_tensors(problem, self.mattering))
+
+    def tables(self, values, prefix):
+        """The values of the tensors of `describe_opaque` that are no parameters, one file each, by their number."""
+        kept = list(held_tensors(self._untouched(values), self.mattering))
+        for number, (_, one, is_parameter) in enumerate(kept):
+            if not is_parameter:
+                write_tensor(f"{prefix}state_{number}", one)
+        return {"states": len(kept)}
+
+    def run_opaque(self, values, wide, tensors, folder, prefix):
+        """The module on these tensors, as a new one: its results, floats as they are computed and integers as int64."""
+        key = tuple(sorted(values.items()))
+        if self.opaque is None or self.opaque[0] != key:
+            self.opaque = self.kept = None  # not two of them in memory at once
+            self.opaque = (key, OpaqueModule(Problem(self.source, values)))
+        outputs, is_wide = self.opaque[1].run(tensors, folder, wide)
+        for number, one in enumerate(outputs):
+            write_tensor(f"{prefix}output_{number}", one)
+        return {"outputs": [tensor_facts(f"output_{i}", one) for i, one in enumerate(outputs)], "wide": is_wide}
+
     def export(self, values, exporter, file):
         exporters.export(self._problem(values), exporter, file)
         return {"bytes": os.path.getsize(file)}
@@ -110,8 +153,7 @@ class Requests:
     def sample(self, values, prefix, states):
         """Inputs, these states and outputs in float32 and, where the module can, in float64, one file each."""
         problem = self._problem(values)
-        tensors = problem.new_arguments(SEED + 2)
-        problem.arguments = tensors
+        problem.arguments = problem.new_arguments(SEED + 2)
         tensors = problem.tensors()
         for number, one in enumerate(tensors):
             write_tensor(f"{prefix}input_{number}", one)

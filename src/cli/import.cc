@@ -9,7 +9,9 @@
 #include "cli/import_task.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
+#include "generate/quote.h"
 #include "import/import_many.h"
+#include "import/opaque_modules.h"
 #include "report/progress.h"
 #include "task/task.h"
 
@@ -56,9 +58,10 @@ Json json_of(const fs::path& file, const ImportedTask* task, std::size_t operato
   out["origin"] = task->origin;
   out["torch"] = task->torch;
   out["exporter"] = task->sized.exporter;
+  out["opaque"] = task->sized.opaque.empty() ? Json() : Json(task->sized.opaque);
   out["operators"] = operators;
   out["difference_fp64"] = task->sized.agreement.wide < 0 ? Json() : Json(task->sized.agreement.wide);
-  out["difference_fp32"] = task->sized.agreement.narrow;
+  out["difference_fp32"] = task->sized.agreement.narrow < 0 ? Json() : Json(task->sized.agreement.narrow);
   out["symbols"] = task->sized.symbols;
   out["fixed"] = task->sized.fixed;
   out["bench"] = task->bench;
@@ -102,8 +105,11 @@ int import_file(ImportArguments& arguments) {
     print(Json{{"schema", "kforge.import/1"}, {"task", document}});
     return kExitPassed;
   }
-  fmt::print("{}: {} operators by PyTorch {} (exporter {}); {}\n", task->name, operators, task->torch,
-             task->sized.exporter, task->sized.agreement.text());
+  if (!task->sized.opaque.empty())
+    fmt::print("{}: opaque, by PyTorch {}: the module itself is the reference\n", task->name, task->torch);
+  else
+    fmt::print("{}: {} operators by PyTorch {} (exporter {}); {}\n", task->name, operators, task->torch,
+               task->sized.exporter, task->sized.agreement.text());
   fmt::print("  sizes    {}\n", sizes_text(*task));
   for (const auto& [name, why] : task->sized.fixed)
     if (task->real.at(name) > 1)
@@ -138,6 +144,9 @@ int import_model(ImportArguments& arguments) {
 
 std::vector<std::string> line_of(const ImportRow& row) {
   if (row.error) return {row.file.string(), "failed", "", printable(row.error->message)};
+  if (!row.task->sized.opaque.empty())
+    return {row.file.string(), flags_text(*row.task), "",
+            single_line(printable(row.task->sized.opaque), 160) + "; " + sizes_text(*row.task)};
   return {row.file.string(), row.task->flags.empty() ? "good" : flags_text(*row.task),
           fmt::format("{} {}", row.operators, row.task->sized.exporter),
           row.task->sized.agreement.text() + "; " + sizes_text(*row.task)};
@@ -149,10 +158,11 @@ int import_folder(ImportArguments& arguments) {
   fs::path out = arguments.check ? fs::path() : fs::path(arguments.out.empty() ? "tasks" : arguments.out);
   auto progress = make_progress(arguments.json);
   progress->stage("importing");
-  std::size_t ended = 0, failed = 0;
+  std::size_t ended = 0, failed = 0, opaque = 0;
   auto rows =
       import_many(arguments.path, *files, arguments.options, out, arguments.jobs, [&](const ImportRow& row) {
         failed += row.error.has_value();
+        opaque += row.task && !row.task->sized.opaque.empty();
         progress->advance(
             static_cast<double>(++ended) / static_cast<double>(files->size()),
             fmt::format("{} of {}, {} failed: {}", ended, files->size(), failed, row.file.string()));
@@ -163,15 +173,16 @@ int import_folder(ImportArguments& arguments) {
     for (const ImportRow& row : rows)
       list.push_back(json_of(row.file, row.task ? &*row.task : nullptr, row.operators,
                              row.error ? &*row.error : nullptr));
-    print(Json{{"schema", "kforge.import/1"}, {"tasks", list}, {"failed", failed}});
+    print(Json{{"schema", "kforge.import/1"}, {"tasks", list}, {"opaque", opaque}, {"failed", failed}});
     return failed == 0 ? kExitPassed : kExitNotPassed;
   }
   std::vector<std::vector<std::string>> lines{
       {"file", "state", "operators", "the graph against the module; sizes"}};
   for (const ImportRow& row : rows) lines.push_back(line_of(row));
-  fmt::print("{}\n{} files, {} with a graph that agrees, {} failed{}\n",
-             fitted_table(lines, "", terminal_style().table_width, 1), rows.size(), rows.size() - failed,
-             failed, out.empty() ? "" : "; written to " + out.string());
+  fmt::print("{}\n{} files, {} with a graph that agrees, {} opaque, {} failed{}\n",
+             fitted_table(lines, "", terminal_style().table_width, 1), rows.size(),
+             rows.size() - failed - opaque, opaque, failed,
+             out.empty() ? "" : "; written to " + out.string());
   return failed == 0 ? kExitPassed : kExitNotPassed;
 }
 
@@ -202,6 +213,7 @@ int run(ImportArguments& arguments) {
 Result<void> import_in_place(std::string& spec, const fs::path& python, std::optional<SandboxTier> sandbox,
                              bool silent) {
   std::error_code error;
+  set_opaque_modules(pytorch_modules(python, sandbox));
   if (!spec.ends_with(".py")) return {};
   if (!fs::exists(spec, error)) return fail("there is no file {}", spec);
   clean_up_on_interrupt();  // whoever imports starts programs and makes folders

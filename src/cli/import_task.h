@@ -11,7 +11,7 @@
 namespace kforge {
 
 // Where `spec` is a PyTorch file it becomes the path of the task made from it, remembered under
-// kforge_home().
+// kforge_home(). Opaque tasks are computed by the same Python from now on.
 Result<void> import_in_place(std::string& spec, const std::filesystem::path& python,
                              std::optional<SandboxTier> sandbox, bool silent);
 

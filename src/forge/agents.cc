@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "generate/smith_generator.h"
+#include "graph/opaque.h"
 
 namespace kforge {
 namespace {
@@ -50,6 +51,12 @@ Result<Agents> open_agents(const ForgeOptions& options, const ForgeHost& host, R
   Opening opening(options, host, records, run, agents);
   for (const std::string& spec : options.generators) {
     if (is_builtin(spec)) {
+      if (is_opaque(workspace.setup().task.graph))
+        return fail_with_remedy(
+            "let a model write it: --generator anthropic:NAME, openai:NAME, a URL or mailbox:DIR",
+            "the built-in generator cannot write this task: it is opaque, its reference is a PyTorch module "
+            "of "
+            "which there is no graph");
       agents.generators.push_back(std::make_unique<SmithGenerator>(
           problem_of(workspace.setup().bound(0), workspace.setup().machine, workspace.setup().threads,
                      workspace.setup().options.precision),

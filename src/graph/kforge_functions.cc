@@ -1,10 +1,13 @@
 #include "graph/kforge_functions.h"
 
+#include <algorithm>
 #include <charconv>
 #include <span>
 
 #include <fmt/args.h>
 #include <onnx/defs/parser.h>
+
+#include "graph/opaque.h"
 
 namespace kforge {
 namespace {
@@ -174,9 +177,43 @@ std::string_view text_type(DType dtype) {
 
 }  // namespace
 
-bool is_kforge_operator(std::string_view op) { return find_row(op) != nullptr; }
+bool is_kforge_operator(std::string_view op) { return op == kOpaque || find_row(op) != nullptr; }
+
+bool is_opaque(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes,
+                             [](const Node& node) { return node.domain == "kforge" && node.op == kOpaque; });
+}
+
+namespace {
+
+const std::vector<std::string>* strings_attr(const Node& node, const std::string& name) {
+  auto found = node.attributes.find(name);
+  return found == node.attributes.end() ? nullptr : std::get_if<std::vector<std::string>>(&found->second);
+}
+
+Result<void> check_opaque(const Node& node) {
+  const auto *arguments = strings_attr(node, "arguments"), *types = strings_attr(node, "types");
+  if (node.string_attr("source", "").empty() || !strings_attr(node, "numbers") || !arguments || !types)
+    return fail("node '{}': kforge.Opaque needs the attributes 'source', 'numbers', 'arguments' and 'types'",
+                node.name);
+  if (node.inputs.size() != arguments->size() + 1)
+    return fail("node '{}': kforge.Opaque takes its numbers and one tensor for each of its {} arguments",
+                node.name, arguments->size());
+  if (node.outputs.empty() || node.outputs.size() != types->size())
+    return fail("node '{}': kforge.Opaque has one output for each of its {} types", node.name, types->size());
+  for (const std::string& type : *types)
+    if (!dtype_from_name(type)) return fail("node '{}': there is no type '{}'", node.name, type);
+  for (const std::string& argument : *arguments)
+    if (!argument.starts_with("input:") && !argument.starts_with("state:"))
+      return fail("node '{}': an argument of kforge.Opaque is an 'input:' or a 'state:', not '{}'", node.name,
+                  argument);
+  return {};
+}
+
+}  // namespace
 
 Result<void> check_kforge_node(const Node& node) {
+  if (node.op == kOpaque) return check_opaque(node);
   const OperatorRow* row = find_row(node.op);
   if (!row) return fail("node '{}': there is no operator kforge.{}", node.name, node.op);
   if (node.inputs.size() != row->inputs.size())
@@ -230,6 +267,7 @@ Result<std::vector<std::int64_t>> evaluate_dims(const Node& node,
 Result<onnx::FunctionProto> make_kforge_function(const Node& node, const Graph& graph,
                                                  const std::string& name) {
   const OperatorRow* row = find_row(node.op);
+  if (node.op == kOpaque) return fail("the task is opaque: its reference is a PyTorch module, not a graph");
   if (!row || row->body.empty()) return fail("kforge.{} has no function body", node.op);
   fmt::dynamic_format_arg_store<fmt::format_context> values;
   for (const AttributeRow& attribute : row->attributes) {

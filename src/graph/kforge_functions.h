@@ -11,6 +11,12 @@
 
 namespace kforge {
 
+// A PyTorch module that no exporter takes: it computes the node's outputs, whose types are the declared ones
+// of the graph. Inputs: a vector of the numbers at the top of its file, named by the attribute `numbers`,
+// then a tensor for each of `arguments` ("input:x", "state:fc.weight"). `types` are the outputs' element
+// types, `source` is the file. docs/import.md tells what such a task is.
+inline constexpr std::string_view kOpaque = "Opaque";
+
 bool is_kforge_operator(std::string_view op);
 // Arity, attribute names and kinds, as the checker does for ONNX's own operators.
 Result<void> check_kforge_node(const Node& node);

@@ -1,4 +1,4 @@
-// Types of the operators of domain "kforge": all of them keep the type of their first input.
+// Types of the operators of domain "kforge": all of them but Opaque keep the type of their first input.
 #include "graph/kforge_functions.h"
 
 namespace kforge {
@@ -56,7 +56,7 @@ Result<void> check_rms_norm(const Node& node, const Types& inputs) {
 }  // namespace
 
 Result<std::optional<TensorType>> infer_kforge_type(const Node& node, const Types& inputs) {
-  if (inputs.empty() || !inputs[0]) return std::nullopt;
+  if (inputs.empty() || !inputs[0] || node.op == kOpaque) return std::nullopt;
   const TensorType& x = *inputs[0];
   bool running = node.op == "CumProd";
   if (!running && !is_float(x.dtype))

@@ -10,7 +10,11 @@ std::string attribute_text(const Attribute& attribute) {
   struct Visitor {
     std::string operator()(std::int64_t value) { return std::to_string(value); }
     std::string operator()(float value) { return fmt::format("{:g}", value); }
-    std::string operator()(const std::string& value) { return fmt::format("\"{}\"", value); }
+    std::string operator()(const std::string& value) {
+      constexpr std::size_t kShown = 200;  // a longer one is a file
+      return value.size() <= kShown ? fmt::format("\"{}\"", value)
+                                    : fmt::format("{} characters", value.size());
+    }
     std::string operator()(const std::vector<std::int64_t>& values) {
       return fmt::format("[{}]", fmt::join(values, ", "));
     }

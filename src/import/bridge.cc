@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -45,6 +46,15 @@ std::expected<std::string, BridgeFailure> read_line(int fd, std::string& unread,
     if (got <= 0) return std::unexpected(BridgeFailure{"", "died"});
     unread.append(buffer, static_cast<std::size_t>(got));
   }
+}
+
+// Of the innermost frame of the user's file in what Python said of a stack: `File "PATH", line 7 in forward`.
+int line_in(std::string_view said, const std::string& source) {
+  const std::string words = fmt::format("File \"{}\", line ", source);
+  const std::size_t at = said.find(words);
+  int line = 0;
+  if (at != said.npos) std::from_chars(said.data() + at + words.size(), said.data() + said.size(), line);
+  return line;
 }
 
 bool write_all(int fd, std::string_view text) {
@@ -92,8 +102,24 @@ Result<std::unique_ptr<Bridge>> Bridge::open(const PythonFacts& python, const fs
   fs::permissions(bridge->source_, fs::perms(0644), error);
   fs::create_directory(bridge->writable_, error);
   if (!error) fs::permissions(bridge->writable_, fs::perms(0755), error);
-  if (error) return fail("cannot create {}: {}", bridge->writable_.string(), error.message());
+  bridge->given_ = bridge->root_.path() / "given";
+  if (!error) fs::create_directory(bridge->given_, error);
+  if (!error) fs::permissions(bridge->given_, fs::perms(0755), error);
+  if (error) return fail("cannot create folders in {}: {}", bridge->root_.path().string(), error.message());
   return bridge;
+}
+
+void Bridge::drop(const std::string& name) const {
+  std::error_code ignored;
+  fs::remove(writable_ / name, ignored);  // a link is removed, not followed
+}
+
+Result<void> Bridge::give(const std::string& name, std::string_view content) const {
+  KF_TRY_VOID(write_scratch_file(given_ / name, content));
+  std::error_code error;
+  fs::permissions(given_ / name, fs::perms(0644), error);
+  if (error) return fail("cannot write {}: {}", (given_ / name).string(), error.message());
+  return {};
 }
 
 Bridge::~Bridge() {
@@ -115,6 +141,7 @@ Result<void> Bridge::start() {
   spec.readable = python_.folders_outside_usr();
   spec.readable.push_back(data / "python");
   spec.readable.push_back(source_);
+  spec.readable.push_back(given_);
   spec.writable = writable_;
   spec.env = {{"PATH", "/usr/bin:/bin"},      {"LC_ALL", "C.UTF-8"},        {"HOME", writable_.string()},
               {"PYTHONHASHSEED", "0"},        {"CUDA_VISIBLE_DEVICES", ""}, {"HF_HUB_OFFLINE", "1"},
@@ -137,6 +164,8 @@ BridgeFailure Bridge::ended(bool hung) {
   channel_.reset();
   if (hung) {
     failure.message = "it did not come to an end";
+    process_->kill();
+    if (auto exit = process_->wait()) failure.line = line_in(exit->err, source_.string());
   } else if (auto exit = process_->wait()) {
     std::string_view said = trimmed(exit->err);
     if (said.size() > 300) said.remove_prefix(said.size() - 300);
@@ -157,6 +186,7 @@ std::expected<json, BridgeFailure> Bridge::ask(json request, std::chrono::second
   if (!process_)
     if (auto started = start(); !started)
       return std::unexpected(BridgeFailure{started.error().text(), "died"});
+  request["limit"] = limit.count();
   if (!write_all(channel_.get(), request.dump() + "\n")) return std::unexpected(ended(false));
   auto line = read_line(channel_.get(), unread_, Clock::now() + limit);
   if (!line) return std::unexpected(ended(line.error().kind == "hung"));
@@ -190,29 +220,6 @@ Error Bridge::error(const BridgeFailure& failure) const {
   else if (failure.kind == "hung")
     error.remedy = "look for a loop without end, or smaller sizes: --set NAME=NUMBER";
   return error;
-}
-
-Result<PythonFacts> python_with_torch(const fs::path& named) {
-  KF_TRY(fs::path home, kforge_home());
-  std::optional<PythonFacts> found;
-  std::string reasons;
-  for (const fs::path& python : python_candidates(named)) {
-    PythonFacts facts = probe_python(python, home / "cache");
-    if (!facts.versions.contains("torch") || !facts.versions.contains("numpy")) {
-      reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", python.string(),
-                             !facts.failure.empty()              ? facts.failure
-                             : !facts.versions.contains("torch") ? "torch is not installed"
-                                                                 : "numpy is not installed");
-      continue;
-    }
-    bool is_new = std::atoi(facts.versions.at("torch").c_str()) >= 2;
-    if (!found || is_new) found = facts;
-    if (is_new) break;
-  }
-  if (found) return *found;
-  return fail_with_remedy(
-      "apt-get install python3-torch, or pip install torch numpy and --python PATH",
-      "a .py file needs a Python with PyTorch" + (reasons.empty() ? std::string() : " (" + reasons + ")"));
 }
 
 }  // namespace kforge

@@ -51,6 +51,15 @@ class Bridge {
     return read_product(writable_, name, limit);
   }
 
+  // A file that requests may read, in folder given(): not where the module could have put something else.
+  Result<void> give(const std::string& name, std::string_view content) const;
+  const std::filesystem::path& given() const { return given_; }
+
+  // Frees the room of a file that was made.
+  void drop(const std::string& name) const;
+  // Messages name the user's file so.
+  void show_as(std::filesystem::path path) { shown_ = std::move(path); }
+
   // The failure as a message for the user: file, line, what to do.
   Error error(const BridgeFailure& failure) const;
 
@@ -63,14 +72,11 @@ class Bridge {
   std::filesystem::path shown_;  // the path as the user gave it
   SandboxTier tier_ = SandboxTier::kBubblewrap;
   TempDir root_;
-  std::filesystem::path source_, writable_;
+  std::filesystem::path source_, writable_, given_;
   int prefixes_ = 0;
   Fd channel_;
   std::string unread_;
   std::unique_ptr<SandboxedProcess> process_;
 };
-
-// The first Python that has torch; one of version 2 or newer before others.
-Result<PythonFacts> python_with_torch(const std::filesystem::path& named);
 
 }  // namespace kforge

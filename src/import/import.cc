@@ -8,9 +8,11 @@
 #include "base/nearest.h"
 #include "base/readable.h"
 #include "base/text.h"
+#include "generate/quote.h"
 #include "graph/cost.h"
 #include "graph/own_model.h"
 #include "import/fit.h"
+#include "import/opaque.h"
 
 namespace kforge {
 namespace {
@@ -19,6 +21,7 @@ using nlohmann::json;
 
 constexpr double kGuessedFlops = 3e10, kGuessedBytes = 4e9;  // per second: what any processor of today does
 constexpr double kTimingSeconds = 0.3;
+constexpr std::size_t kLongestReason = 240;
 
 // "level2/33_Gemm_Scale_BatchNorm.py" says where it comes from.
 std::string origin_of(const fs::path& file) {
@@ -64,10 +67,13 @@ class Importer {
     task_.torch = hello.at("torch").get<std::string>();
     KF_TRY(task_.real, numbers(hello.at("constants").get<Values>()));
     task_.bench = task_.real;
+    // A module that does not run is told so once, not by every way to a graph of it.
+    KF_TRY_VOID(small_numbers(bridge_, task_.real, {}, {}, 0, true));
     progress_.stage("exporting the module");
     KF_TRY_VOID(find_graph(hello.at("exporters").get<std::vector<std::string>>()));
     KF_TRY_VOID(note_facts());
     if (options_.fit_seconds > 0) KF_TRY_VOID(fit());
+    if (!task_.sized.derived.empty()) KF_TRY_VOID(find_derived());
     progress_.stage("looking at the values");
     KF_TRY_VOID(note_distributions());
     KF_TRY_VOID(keep_buffers());
@@ -119,11 +125,22 @@ class Importer {
     if (reasons.empty())
       return fail_with_remedy("pip install torch onnxscript for the exporter 'dynamo'",
                               fmt::format("PyTorch {} has no exporter '{}'", task_.torch, options_.exporter));
-    return fail("{}", reasons);
+    if (options_.exporter != "auto") return fail("{}", reasons);
+    return find_opaque(reasons);
+  }
+
+  // No exporter can tell what the module computes: it stays the reference itself, where it runs at all.
+  Result<void> find_opaque(const std::string& reasons) {
+    progress_.stage("taking the module as it is");
+    KF_TRY(task_.sized, opaque_graph(bridge_, task_.source, task_.real, reasons));
+    task_.flags.push_back("opaque");
+    task_.notes.push_back("opaque: the module itself is the reference, since there is no graph of it (" +
+                          single_line(reasons, kLongestReason) + ")");
+    return {};
   }
 
   Result<void> note_facts() {
-    KF_TRY(json facts, asked({{"do", "facts"}, {"values", task_.sized.small}}));
+    KF_TRY(json facts, asked({{"do", "facts"}, {"values", small()}}));
     task_.description = first_sentence(facts.value("doc", ""), task_.name);
     const json plain = facts.value("plain_values", json::object());
     for (const auto& [name, text] : plain.items())
@@ -139,8 +156,11 @@ class Importer {
     }
     if (facts.value("random", false)) {
       task_.flags.push_back("stochastic");
-      task_.notes.push_back("the module gives other results for the same inputs");
+      task_.notes.push_back("the module draws random values: it gives other results for the same inputs");
     }
+    if (facts.value("keeps_state", false))
+      task_.notes.push_back(
+          "the module keeps state from one call to the next; every call is judged as its first");
     if (facts.value("constant", false)) {
       task_.flags.push_back("constant");
       task_.notes.push_back("the module gives the same result for other inputs");
@@ -148,8 +168,16 @@ class Importer {
     return {};
   }
 
+  // Without the dimensions that are no numbers of the file.
+  Values numbers_of(Values values) const {
+    for (const std::string& name : task_.sized.derived) values.erase(name);
+    return values;
+  }
+  Values small() const { return numbers_of(task_.sized.small); }
+
   // The cost of a call at these numbers; nothing where the graph does not take them.
   std::optional<std::pair<double, double>> guess(const Values& values) const {
+    if (!task_.sized.opaque.empty()) return opaque_guess(values);
     Values dims;
     for (const std::string& symbol : task_.sized.symbols) dims[symbol] = values.at(symbol);
     auto bound = bind_dims(task_.sized.graph, dims);
@@ -164,6 +192,27 @@ class Importer {
                      cost.compulsory_bytes + 3 * largest};
   }
 
+  // Nobody knows what an opaque module computes: of the dimensions that are numbers the tensors' bytes are
+  // known.
+  std::optional<std::pair<double, double>> opaque_guess(const Values& values) const {
+    double bytes = 0;
+    auto add = [&](const Value& value) {
+      auto one = static_cast<double>(size_of(value.type.dtype));
+      for (const Dim& dim : value.type.dims) {
+        auto found = values.find(dim.symbol);
+        auto small = task_.sized.small.find(dim.symbol);
+        one *= static_cast<double>(dim.known()                        ? dim.value
+                                   : found != values.end()            ? found->second
+                                   : small != task_.sized.small.end() ? small->second
+                                                                      : 1);
+      }
+      bytes += one;
+    };
+    for (const Value& input : task_.sized.graph.inputs) add(input);
+    for (const Value& output : task_.sized.graph.outputs) add(output);
+    return std::pair{bytes / kGuessedBytes, 4 * bytes};
+  }
+
   // Leading dimensions first: a smaller batch leaves the kind of problem as it is.
   std::vector<std::string> symbols_by_preference() const {
     std::vector<std::string> out;
@@ -173,7 +222,9 @@ class Importer {
     for (const Value& input : task_.sized.graph.inputs)
       if (!task_.sized.states.contains(input.name) && !input.type.dims.empty())
         add(input.type.dims[0].symbol);
-    std::vector<std::string> rest(task_.sized.symbols.begin(), task_.sized.symbols.end());
+    std::erase_if(out, [&](const std::string& name) { return task_.sized.derived.contains(name); });
+    std::vector<std::string> rest;
+    std::ranges::set_difference(task_.sized.symbols, task_.sized.derived, std::back_inserter(rest));
     std::ranges::sort(rest, std::greater{}, [&](const std::string& name) { return task_.real.at(name); });
     std::ranges::for_each(rest, add);
     return out;
@@ -208,12 +259,26 @@ class Importer {
     return {};
   }
 
+  // At the module's own sizes it may need more than there is: then they are told of no shape set.
+  Result<void> find_derived() {
+    progress_.stage("running the module at its own sizes");
+    const bool fitted = task_.bench != task_.real;
+    KF_TRY_VOID(add_derived(bridge_, task_.sized, task_.bench));
+    if (!fitted) {
+      task_.real = task_.bench;
+    } else if (auto full = add_derived(bridge_, task_.sized, task_.real); !full) {
+      task_.notes.push_back("the file's own sizes cannot be run here: " +
+                            single_line(full.error().message, kLongestReason));
+      task_.real = task_.bench;
+    }
+    return {};
+  }
+
   Result<void> note_distributions() {
     auto answer =
-        bridge_.ask({{"do", "distributions"}, {"values", task_.bench}, {"small", task_.sized.small}});
+        bridge_.ask({{"do", "distributions"}, {"values", numbers_of(task_.bench)}, {"small", small()}});
     if (!answer)  // the module may be too large to build: weights are then drawn as the graph suggests
-      answer =
-          bridge_.ask({{"do", "distributions"}, {"values", task_.sized.small}, {"small", task_.sized.small}});
+      answer = bridge_.ask({{"do", "distributions"}, {"values", small()}, {"small", small()}});
     if (!answer) return std::unexpected(bridge_.error(answer.error()));
     auto inputs = answer->at("inputs").get<std::map<std::string, std::string>>();
     auto states = answer->at("states").get<std::map<std::string, std::string>>();
@@ -235,8 +300,9 @@ class Importer {
       if (!sized.facts.states[index].parameter) wanted.insert(index);
     if (wanted.empty()) return {};
     std::string prefix = bridge_.new_prefix();
-    KF_TRY(json done,
-           asked({{"do", "sample"}, {"values", sized.small}, {"prefix", prefix}, {"states", wanted}}));
+    json request{{"do", "sample"}, {"values", sized.small}, {"prefix", prefix}, {"states", wanted}};
+    if (!sized.opaque.empty()) request = {{"do", "tables"}, {"values", small()}, {"prefix", prefix}};
+    KF_TRY(json done, asked(request));
     for (auto state = sized.states.begin(); state != sized.states.end();) {
       const TensorFacts& facts = sized.facts.states[state->second];
       if (facts.parameter) {

@@ -53,4 +53,7 @@ Result<void> write_model_task(const Task& task, const std::filesystem::path& fol
 // options change.
 Result<std::filesystem::path> imported_folder(const ImportOptions& options, Progress& progress);
 
+// The same where it was made already; else nothing.
+std::optional<std::filesystem::path> existing_import(const ImportOptions& options);
+
 }  // namespace kforge

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "import/opaque_modules.h"
+#include "oracle/expected.h"
 #include "task/module_numbers.h"
 #include "task/task.h"
 
@@ -250,7 +252,55 @@ TEST(Import, WhatIsWrongIsSaidWithItsLineAndStopsNoOther) {
   EXPECT_THAT(modules.error("downloads.py"), HasSubstr("without a network"));
   EXPECT_THAT(modules.error("talks.py"), HasSubstr("talks.py"));
   EXPECT_THAT(modules.error("raises.py"), AllOf(HasSubstr("raises.py:8"), HasSubstr("not today")));
-  EXPECT_NE(modules.error("random.py"), "none");
+  EXPECT_THAT(modules.task("random.py").flags, ElementsAre("opaque", "stochastic"));
+}
+
+// What no exporter takes is computed by the module itself: as a new one in every call, in float64.
+TEST(Import, AModuleWithoutAGraphIsItsOwnReference) {
+  if (!has_torch()) GTEST_SKIP() << python_with_torch({}).error().message;
+  Modules modules(std::vector<File>{{"keeps.py", R"(
+class Model(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.fc = nn.Linear(2 * width, width)
+        self.before = torch.full((3,), 2.0)
+        self.calls = 0
+    def forward(self, x):
+        self.calls += 1
+        self.before = self.before + self.calls
+        hidden = self.fc(torch.cat((x, x), 1))
+        return hidden.detach().numpy().sum() + hidden * float(self.before.sum())
+batch_size = 512
+width = 256
+def get_inputs():
+    return [torch.rand(batch_size, width)]
+def get_init_inputs():
+    return [width]
+)"}});
+  modules.import();
+  const ImportedTask& imported = modules.task("keeps.py");
+  EXPECT_THAT(imported.flags, Contains("opaque"));
+  EXPECT_THAT(imported.sized.symbols, UnorderedElementsAre("batch_size", "width", "fc_weight_1"));
+  EXPECT_THAT(imported.notes, Contains(HasSubstr("keeps state")));
+  Task task = modules.loaded("keeps");
+  EXPECT_EQ(task.shapes.at("bench")[0].dims.at("fc_weight_1"), 512);
+  ASSERT_TRUE(find(task, "before"));  // the result depends on it: a program must be given it
+  EXPECT_EQ(find(task, "before")->distribution.kind, Distribution::Kind::kFixed);
+
+  auto bound = bind_task(task, "small");
+  ASSERT_TRUE(bound) << bound.error().message;
+  EXPECT_THAT(expected_outputs(*bound, InputKind::kOwn, 1, 1, nullptr).error().message,
+              HasSubstr("nothing here runs PyTorch modules"));
+  set_opaque_modules(pytorch_modules({}, std::nullopt));
+  auto first = expected_outputs(*bound, InputKind::kOwn, 1, 1, nullptr),
+       again = expected_outputs(*bound, InputKind::kOwn, 1, 1, nullptr);
+  set_opaque_modules(nullptr);
+  ASSERT_TRUE(first) << first.error().text();
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(first->outputs[0].shape, (Shape{2, 16}));
+  EXPECT_EQ(first->outputs[0].values, again->outputs[0].values);
+  EXPECT_GT(first->outputs[0].rms, 0.01);
+  EXPECT_LT(first->outputs[0].yardstick_worst_abs, 1e-3 * first->outputs[0].rms);
 }
 
 TEST(Import, NumbersCanBeSetAndFitted) {

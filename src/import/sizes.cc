@@ -18,6 +18,13 @@ constexpr std::size_t kLargerStart = 2;  // of kSmall
 constexpr std::size_t kLargestModel = std::size_t{1} << 30;
 constexpr std::chrono::seconds kExportLimit{240};
 
+bool same_shapes(const ModuleFacts& a, const ModuleFacts& b) {
+  auto same = [](const std::vector<TensorFacts>& x, const std::vector<TensorFacts>& y) {
+    return std::ranges::equal(x, y, {}, &TensorFacts::shape, &TensorFacts::shape);
+  };
+  return same(a.inputs, b.inputs) && same(a.states, b.states) && same(a.outputs, b.outputs);
+}
+
 // Halved while it stays whole, so that what must divide it mostly still does. Of a batch two are
 // enough, unless another size must be the same.
 std::int64_t shrunk(const std::string& name, std::int64_t value, std::int64_t target, bool small_batch) {
@@ -26,18 +33,6 @@ std::int64_t shrunk(const std::string& name, std::int64_t value, std::int64_t ta
   std::int64_t out = value;
   while (out > target && out % 2 == 0) out /= 2;
   return out > target ? target : out;
-}
-
-// Odd numbers first; a size that must be a multiple of something gets one at last.
-std::vector<std::int64_t> other_sizes(std::int64_t base) {
-  return {base % 2 == 0 ? base + 1 : base + 2, base + 2, base + 4, 2 * base, 3 * base};
-}
-
-bool same_shapes(const ModuleFacts& a, const ModuleFacts& b) {
-  auto same = [](const std::vector<TensorFacts>& x, const std::vector<TensorFacts>& y) {
-    return std::ranges::equal(x, y, {}, &TensorFacts::shape, &TensorFacts::shape);
-  };
-  return same(a.inputs, b.inputs) && same(a.states, b.states) && same(a.outputs, b.outputs);
 }
 
 class Finder {
@@ -85,11 +80,7 @@ class Finder {
   }
 
   std::expected<ModuleFacts, BridgeFailure> describe(const Values& values) {
-    auto answer = bridge_.ask({{"do", "describe"}, {"values", values}});
-    if (!answer) return std::unexpected(answer.error());
-    auto facts = module_facts(*answer);
-    if (!facts) return std::unexpected(BridgeFailure{facts.error().message, "died"});
-    return *facts;
+    return described(bridge_, "describe", values);
   }
 
   Result<ExportedGraph> exported(const Values& values, const ModuleFacts& facts) {
@@ -114,27 +105,9 @@ class Finder {
   }
 
   Result<void> choose_base() {
-    std::optional<BridgeFailure> first;
-    for (bool small_batch : {true, false}) {
-      if (small_batch && !small_batch_) continue;
-      for (std::int64_t target : std::span(kSmall).subspan(first_)) {
-        Values values;
-        for (const auto& [name, value] : real_)
-          values[name] = sized_.fixed.contains(name) ? value : shrunk(name, value, target, small_batch);
-        make_equal(values, sized_.equal);
-        auto facts = describe(values);
-        if (facts) {
-          base_ = values;
-          return {};
-        }
-        if (facts.error().whatever_the_sizes()) return std::unexpected(bridge_.error(facts.error()));
-        if (!first) first = facts.error();
-        if (values == real_) return std::unexpected(bridge_.error(*first));
-      }
-    }
-    auto facts = describe(real_);
-    if (!facts) return std::unexpected(bridge_.error(facts.error()));
-    base_ = real_;
+    Values pinned;
+    for (const auto& [name, why] : sized_.fixed) pinned[name] = real_.at(name);
+    KF_TRY(base_, small_numbers(bridge_, real_, pinned, sized_.equal, first_, small_batch_));
     return {};
   }
 
@@ -280,6 +253,45 @@ class Finder {
 };
 
 }  // namespace
+
+std::vector<std::int64_t> other_sizes(std::int64_t base) {
+  return {base % 2 == 0 ? base + 1 : base + 2, base + 2, base + 4, 2 * base, 3 * base};
+}
+
+std::expected<ModuleFacts, BridgeFailure> described(Bridge& bridge, const char* request,
+                                                    const Values& values) {
+  auto answer = bridge.ask({{"do", request}, {"values", values}});
+  if (!answer) return std::unexpected(answer.error());
+  auto facts = module_facts(*answer);
+  if (!facts) return std::unexpected(BridgeFailure{facts.error().message, "died"});
+  return *facts;
+}
+
+Result<Values> small_numbers(Bridge& bridge, const Values& real, const Values& pinned,
+                             const std::map<std::string, std::string>& equal, std::size_t first,
+                             bool small_batch) {
+  std::optional<BridgeFailure> failure;
+  for (bool two : {true, false}) {
+    if (two && !small_batch) continue;
+    for (std::int64_t target : std::span(kSmall).subspan(first)) {
+      Values values;
+      for (const auto& [name, value] : real)
+        values[name] = pinned.contains(name) ? value : shrunk(name, value, target, two);
+      make_equal(values, equal);
+      auto facts = described(bridge, "describe", values);
+      if (facts) return values;
+      // What ends the process at the smallest sizes does so at larger ones, after having taken more memory or
+      // time.
+      if (facts.error().whatever_the_sizes() || facts.error().kind == "died")
+        return std::unexpected(bridge.error(facts.error()));
+      if (!failure) failure = facts.error();
+      if (values == real) return std::unexpected(bridge.error(*failure));
+    }
+  }
+  auto facts = described(bridge, "describe", real);
+  if (!facts) return std::unexpected(bridge.error(facts.error()));
+  return real;
+}
 
 void make_equal(Values& values, const std::map<std::string, std::string>& equal) {
   for (const auto& [follower, leader] : equal) values[follower] = values.at(leader);

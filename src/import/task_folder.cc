@@ -64,14 +64,19 @@ std::string ImportedTask::task_toml() const {
     text += "]\n";
   }
   text += "\n[module]\nfile = \"reference.py\"\n";
-  text += fmt::format("numbers = {}\n", inline_table(bench));
+  Values numbers = bench;
+  for (const std::string& name : sized.derived) numbers.erase(name);
+  text += fmt::format("numbers = {}\n", inline_table(numbers));
   std::string pairs;
   for (const auto& [follower, leader] : sized.equal)
     pairs += fmt::format("{}{} = {}", pairs.empty() ? "" : ", ", follower, quoted(leader));
   if (!pairs.empty()) text += fmt::format("equal = {{ {} }}\n", pairs);
   if (!flags.empty()) text += fmt::format("flags = {}\n", list(flags));
-  text += fmt::format("made_by = {}\n", quoted(fmt::format("PyTorch {}, exporter {}: {}", torch,
-                                                           sized.exporter, sized.agreement.text())));
+  text += fmt::format(
+      "made_by = {}\n",
+      quoted(sized.opaque.empty()
+                 ? fmt::format("PyTorch {}, exporter {}: {}", torch, sized.exporter, sized.agreement.text())
+                 : fmt::format("PyTorch {}: opaque, the module is the reference", torch)));
   text += "\n[shapes]\n";
   if (!sized.symbols.empty()) {
     text += fmt::format("bench = {}\n", inline_table(only(bench, sized.symbols)));
@@ -146,19 +151,34 @@ Result<void> write_model_task(const Task& task, const fs::path& folder) {
   });
 }
 
-Result<fs::path> imported_folder(const ImportOptions& options, Progress& progress) {
+namespace {
+
+Result<fs::path> folder_for(const ImportOptions& options) {
   KF_TRY(fs::path home, kforge_home());
   KF_TRY(std::string source, read_file(options.file, 4 << 20));
   KF_TRY(PythonFacts python, python_with_torch(options.python));
   Hasher hasher;
-  hasher.add("imported module 1").add(source).add(python.python.string()).add(python.versions.at("torch"));
+  hasher.add("imported module 2").add(source).add(python.python.string()).add(python.versions.at("torch"));
   hasher.add(fmt::format("{} {}", options.fit_seconds, options.exporter));
   for (const auto& [name, value] : options.set) hasher.add(fmt::format("{}={}", name, value));
   std::string name = options.file.stem().string();
   std::ranges::replace_if(
       name, [](unsigned char c) { return !std::isalnum(c); }, '_');
   // The hash stands above: the folder's name is the task's.
-  fs::path folder = home / "imports" / hasher.hex().substr(0, 16) / name;
+  return home / "imports" / hasher.hex().substr(0, 16) / name;
+}
+
+}  // namespace
+
+std::optional<fs::path> existing_import(const ImportOptions& options) {
+  auto folder = folder_for(options);
+  std::error_code error;
+  if (!folder || !fs::exists(*folder / "task.toml", error)) return std::nullopt;
+  return *folder;
+}
+
+Result<fs::path> imported_folder(const ImportOptions& options, Progress& progress) {
+  KF_TRY(fs::path folder, folder_for(options));
   std::error_code error;
   if (fs::exists(folder / "task.toml", error)) return folder;
   KF_TRY(ImportedTask task, import_module(options, progress));

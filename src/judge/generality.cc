@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/random_seed.h"
+#include "graph/opaque.h"
 #include "judge/program.h"
 #include "verify/value_gates.h"
 
@@ -46,8 +47,12 @@ Result<Generality> judge_generality(Workspace& workspace, const Candidate& candi
     shapes.push_back(std::move(task));
     judged += fmt::format("{}, ", set);
   }
-  KF_TRY(std::vector<BoundTask> hidden, bind_hidden_shapes(setup.task, seed));
-  if (!long_shapes) hidden.resize(1);  // the first lies between small and odd
+  std::vector<BoundTask> hidden;
+  // Which sizes of an opaque module fit together nobody knows but itself.
+  if (!is_opaque(setup.task.graph)) {
+    KF_TRY(hidden, bind_hidden_shapes(setup.task, seed));
+    if (!long_shapes) hidden.resize(1);  // the first lies between small and odd
+  }
   judged += fmt::format("{} hidden", hidden.size());
   std::ranges::move(hidden, std::back_inserter(shapes));
   for (const BoundTask& task : shapes) {

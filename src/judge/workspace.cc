@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/random_seed.h"
+#include "graph/opaque.h"
 #include "judge/stopwatch.h"
 
 namespace kforge {
@@ -20,9 +21,14 @@ constexpr milliseconds kLeastLoadLimit{2'000};  // for a sandbox on a busy machi
 milliseconds call_limit(const JudgeSetup& setup, const BoundTask& task) {
   if (setup.options.call_limit_seconds > 0)
     return milliseconds(static_cast<long>(setup.options.call_limit_seconds * 1e3));
+  constexpr milliseconds kMost{120'000};
+  if (is_opaque(task.graph)) return kMost;  // nobody knows what it costs
   // A naive program may be a thousand times off the roofline of a small machine (20 GFLOP/s, 5 GB/s).
   double roofline_seconds = std::max(task.cost.flops / 20e9, task.cost.unfused_bytes / 5e9);
-  return milliseconds(static_cast<long>(std::clamp(1000 * roofline_seconds, 10.0, 120.0) * 1e3));
+  // A command starts an interpreter and its libraries first.
+  const double least_ms = setup.platform.kind == PlatformKind::kCommand ? 60e3 : 10e3;
+  return milliseconds(static_cast<long>(
+      std::clamp(1000 * roofline_seconds * 1e3, least_ms, static_cast<double>(kMost.count()))));
 }
 
 }  // namespace

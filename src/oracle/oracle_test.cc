@@ -2,7 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
+#include "graph/opaque.h"
 #include "oracle/one_node.h"
+#include "oracle/opaque.h"
 
 namespace kforge {
 namespace {
@@ -103,6 +107,59 @@ TEST(Oracle, NarrowOutputsAreNotRounded) {
   const OneNode node{"Add", {{DType::kBFloat16, {1}, {1}}, {DType::kBFloat16, {1}, {1.0 / 512}}}};
   EXPECT_THAT(run_values(node), ElementsAre(1 + 1.0 / 512));
   EXPECT_THAT(run_values(node, 0, Precision::kFp32), ElementsAre(1 + 1.0 / 512));
+}
+
+// Gives back what it was asked: doubled, in the precision of the call.
+class Doubling : public OpaqueModules {
+ public:
+  Result<std::vector<OpaqueTensor>> run(const OpaqueCall& call) override {
+    EXPECT_EQ(call.numbers.at("rows"), 2);
+    EXPECT_EQ(call.tensors[0].name, "x");
+    EXPECT_FALSE(call.tensors[0].state);
+    if (fails) return fail("reference.py:7: not today");
+    OpaqueTensor y{"y", false, DType::kFloat64, {2}, std::vector<std::byte>(2 * sizeof(double))};
+    double values[2];
+    for (int i = 0; i < 2; ++i) {
+      double wide = 0;
+      float narrow = 0;
+      std::memcpy(call.wide ? static_cast<void*>(&wide) : &narrow,
+                  call.tensors[0].data.data() +
+                      static_cast<std::size_t>(i) * (call.wide ? sizeof wide : sizeof narrow),
+                  call.wide ? sizeof wide : sizeof narrow);
+      values[i] = 2 * (call.wide ? wide : narrow);
+    }
+    std::memcpy(y.data.data(), values, sizeof values);
+    return std::vector{y};
+  }
+  bool fails = false;
+};
+
+TEST(Oracle, AnOpaqueModuleIsAskedForItsResult) {
+  auto graph = parse_graph_text(R"(
+    opaque (float[rows] x) => (float[rows] y) {
+      numbers = kforge.Dims <of = ["rows"]> ()
+      y = kforge.Opaque <source = "class Model", numbers = ["rows"], arguments = ["input:x"], types = ["float32"]> (numbers, x)
+    })",
+                                "test");
+  ASSERT_TRUE(graph) << graph.error().text();
+  auto bound = bind_dims(*graph, {{"rows", 2}});
+  ASSERT_TRUE(bound) << bound.error().text();
+  EXPECT_TRUE(is_opaque(*bound));
+  const std::vector<float> x = {1.5, -3};
+  const TensorView views[] = {view_of("x", x)};
+  EXPECT_THAT(run_oracle(*bound, views, Precision::kFp64, 1).error().message,
+              HasSubstr("nothing here runs PyTorch"));
+  auto modules = std::make_shared<Doubling>();
+  set_opaque_modules(modules);
+  for (Precision precision : {Precision::kFp64, Precision::kFp32}) {
+    auto results = run_oracle(*bound, views, precision, 1);
+    ASSERT_TRUE(results) << results.error().text();
+    EXPECT_EQ((*results)[0].dtype, DType::kFloat32);
+    EXPECT_THAT(values_of((*results)[0]), ElementsAre(3.0, -6.0));
+  }
+  modules->fails = true;
+  EXPECT_EQ(run_oracle(*bound, views, Precision::kFp64, 1).error().message, "reference.py:7: not today");
+  set_opaque_modules(nullptr);
 }
 
 }  // namespace

@@ -10,9 +10,9 @@ namespace kforge {
 namespace {
 
 // Operators that need not read all of their input.
-constexpr std::array<std::string_view, 11> kPartialReaders = {
-    "Gather", "GatherElements", "GatherND", "Slice",           "Trilu",    "Where",
-    "Split",  "Shape",          "Size",     "ScatterElements", "ScatterND"};
+constexpr std::array<std::string_view, 12> kPartialReaders = {
+    "Gather", "GatherElements", "GatherND", "Slice",           "Trilu",     "Where",
+    "Split",  "Shape",          "Size",     "ScatterElements", "ScatterND", "Opaque"};
 
 bool is_trilu(const Node& node) { return node.op == "Trilu"; }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/readable.h"
+
 namespace kforge {
 namespace {
 
@@ -13,6 +15,15 @@ std::vector<double> pick(const std::vector<Sample>& samples, const std::vector<s
   for (std::size_t r : rounds)
     if (r < samples.size()) picked.push_back(samples[r].ns_per_call);
   return picked;
+}
+
+// A compiler that takes its time before the first call is part of what a baseline costs, and no part of its
+// time.
+std::string with_setup(std::string what, double setup_ns) {
+  constexpr double kWorthTelling = 1e9;
+  if (setup_ns >= kWorthTelling)
+    what += fmt::format(", made ready in {} outside the clock", readable_time(setup_ns));
+  return what;
 }
 
 }  // namespace
@@ -168,9 +179,14 @@ void TimedJudge::summarise() {
       continue;
     }
     auto theirs = pick(timed_[i].samples, kept);
-    OpponentTimes times{
-        opponent.name, present.what,      median_interval(theirs), paired_ratio(theirs, findings_.samples),
-        theirs,        opponent.baseline, present.better_threads,  opponent.release};
+    OpponentTimes times{opponent.name,
+                        with_setup(present.what, owned_[i]->usage().setup_ns),
+                        median_interval(theirs),
+                        paired_ratio(theirs, findings_.samples),
+                        theirs,
+                        opponent.baseline,
+                        present.better_threads,
+                        opponent.release};
     // Of two thread counts the quicker.
     auto [other, first] = found.try_emplace(&opponent, times);
     if (!first && times.ns.value < other->second.ns.value) other->second = std::move(times);

@@ -28,7 +28,7 @@
   /* scatter.cc */ X(ScatterElements) X(Scatter) X(ScatterND)                                                 \
   /* einsum.cc */ X(Einsum)                                                                                   \
   /* loss.cc */ X(NegativeLogLikelihoodLoss) X(SoftmaxCrossEntropyLoss)                                       \
-  /* dropout.cc */ X(Dropout)                                                                                 \
+  /* dropout.cc */ X(Dropout) /* opaque.cc */ X(Opaque)                                                                 \
   /* control.cc */ X(If) X(Loop) X(Scan)                                                                      \
   /* quantize.cc */ X(QuantizeLinear) X(DequantizeLinear) X(DynamicQuantizeLinear) X(MatMulInteger)           \
   X(ConvInteger) X(QLinearMatMul) X(QLinearConv)                                                              \
