@@ -9,6 +9,7 @@
 #include "judge/oclgrind.h"
 #include "judge/program.h"
 #include "judge/time_case.h"
+#include "judge/torch_only.h"
 #include "judge/trial_call.h"
 #include "judge/vulkan_layers.h"
 #include "verify/calibration.h"
@@ -54,6 +55,9 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
   CaseJudgement found{
       .shape = task.shape_case, .flops = task.cost.flops, .bytes = task.cost.compulsory_bytes};
   Verdict& verdict = found.verdict;
+  if (const auto& module = setup.task.module) verdict.flags = module->flags;
+  if (setup.platform.language == "PyTorch module" && calls_only_torch(candidate))
+    verdict.flags.push_back("torch_only");
 
   // Build.
   KF_TRY(StagedProgram program, waiting_program(workspace, task, !timed));
@@ -102,8 +106,6 @@ Result<CaseJudgement> judge_case(Workspace& workspace, std::size_t index, const 
     KF_TRY(Calibration calibration, calibrate(context));
     verdict.add(finding_of(calibration));
     if (calibration.vacuous()) verdict.flags.push_back("vacuous");
-    if (const auto& module = setup.task.module)
-      verdict.flags.insert(verdict.flags.end(), module->flags.begin(), module->flags.end());
   } else {
     verdict.skip(Gate::kAccuracy,
                  "the asked shapes are out of reach of the emulator: judged on small, odd and hidden ones");

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/readable.h"
+#include "judge/platform_python.h"
 
 namespace kforge {
 namespace {
@@ -103,6 +104,7 @@ Result<std::unique_ptr<const JudgeSetup>> open_setup(const JudgeOptions& options
   KF_TRY(auto dims, parse_dims(options.set));
   KF_TRY_VOID(set_dims(setup.task, options.shape_set, dims));
   KF_TRY(setup.platform, load_platform(options.platform));
+  use_python(setup.platform, options.python);
   KF_TRY(setup.machine, describe_machine());
   KF_TRY(setup.device, device_of(setup.platform, setup.machine));
   KF_TRY(setup.run, run_setting(setup.platform));

@@ -13,6 +13,7 @@
 #include "adversarial/kernel_case.h"
 #include "adversarial/leftovers.h"
 #include "base/files.h"
+#include "baseline/python_probe.h"
 #include "judge/evaluate.h"
 #include "machine/machine.h"
 #include "platform/platform.h"
@@ -93,6 +94,19 @@ std::vector<Parameter> device_parameters() {
   return all;
 }
 
+// Answers in KernelBench's form. Every run starts PyTorch, which takes seconds: those that are let through every gate, with some
+// twenty runs each, are for the long test.
+std::vector<Parameter> answer_parameters() {
+  std::vector<Parameter> all;
+  auto kernels = read_kernel_cases(kFolder / "answers");
+  if (!kernels) throw std::runtime_error(kernels.error().text());
+  const bool long_test = std::getenv("KFORGE_ALL_TIERS") != nullptr;
+  for (const KernelCase& kernel : *kernels)
+    if (long_test || kernel.outcomes != std::vector<std::string>{"passed"})
+      all.push_back({kernel, only_tier(kernel)});
+  return all;
+}
+
 std::string name_of_device_parameter(const testing::TestParamInfo<Parameter>& info) {
   return info.param.kernel.on + "_" + name_of_parameter(info);
 }
@@ -124,7 +138,7 @@ class Judged : public testing::TestWithParam<Parameter> {
 
   // The file with the places filled in that only this machine knows.
   KernelCase on_this_machine(KernelCase kernel) const {
-    if (!kernel.on.empty()) {
+    if (!kernel.plan.empty()) {
       auto folder = write_device_program(kernel, folder_.path());
       EXPECT_TRUE(folder) << folder.error().text();
       if (folder) kernel.file = *folder;
@@ -155,6 +169,9 @@ class Judged : public testing::TestWithParam<Parameter> {
     EXPECT_THAT(kernel.outcomes, testing::Contains(outcome));
     if (!report->passed()) {
       EXPECT_THAT(report->reason, Not(IsEmpty()));
+    }
+    if (!kernel.flag.empty()) {
+      EXPECT_THAT(report->flags, testing::Contains(kernel.flag));
     }
     EXPECT_LT(seconds, kSecondsForOne);
     EXPECT_THAT(watch.found(kernel.leaves), IsEmpty());
@@ -189,6 +206,14 @@ class OnDevice : public Judged {
     if (auto facts = device_facts(*platform); !facts) GTEST_SKIP() << facts.error().text();
   }
 };
+class Answer : public Judged {
+ protected:
+  void SetUp() override {
+    Judged::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    if (auto python = python_with_torch({}); !python) GTEST_SKIP() << python.error().text();
+  }
+};
 class TimedCheat : public Judged {};
 class Honest : public Judged {};
 class TimedHonest : public Judged {};
@@ -205,6 +230,11 @@ TEST_P(Cheat, EndsAsItsFileSays) {
 }
 
 TEST_P(OnDevice, EndsAsItsFileSays) {
+  EvalReport report = judge_and_check();
+  expect_gate(GetParam().kernel, report);
+}
+
+TEST_P(Answer, EndsAsItsFileSays) {
   EvalReport report = judge_and_check();
   expect_gate(GetParam().kernel, report);
 }
@@ -239,6 +269,7 @@ TEST_P(TimedHonest, PassesEveryGate) {
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Cheat, testing::ValuesIn(parameters("cheats", false)), name_of_parameter);
 INSTANTIATE_TEST_SUITE_P(Kernels, OnDevice, testing::ValuesIn(device_parameters()), name_of_device_parameter);
+INSTANTIATE_TEST_SUITE_P(Kernels, Answer, testing::ValuesIn(answer_parameters()), name_of_device_parameter);
 INSTANTIATE_TEST_SUITE_P(Kernels, TimedCheat, testing::ValuesIn(parameters("cheats", true)),
                          name_of_parameter);
 INSTANTIATE_TEST_SUITE_P(Kernels, Honest, testing::ValuesIn(parameters("honest", false)), name_of_parameter);

@@ -30,6 +30,8 @@ Result<void> read_expectation(const std::string& text, KernelCase& kernel) {
       kernel.not_faster_than = value;
     else if (key == "beside")
       kernel.beside = value;
+    else if (key == "flag")
+      kernel.flag = value;
     else if (key == "hides")
       kernel.hides = value;
     else if (key == "threads")
@@ -50,14 +52,13 @@ Result<KernelCase> read_kernel_case(const fs::path& file) {
   kernel.name = file.stem().string();
   kernel.file = file;
   std::stringstream lines(text);
-  static const std::regex kEntry("// (task|shapes|mode|expect|needs|on|plan): (.*)");
-  for (std::string line;
-       std::getline(lines, line) && (line.starts_with("//") || line.starts_with("#version"));) {
+  static const std::regex kEntry("(?://|#) (task|shapes|mode|expect|needs|on|plan): (.*)");
+  for (std::string line; std::getline(lines, line) && (line.starts_with("//") || line.starts_with("#"));) {
     std::smatch entry;
     if (line.starts_with("#version")) continue;
     if (!std::regex_match(line, entry, kEntry)) {
       if (kernel.what.find('.') == std::string::npos && line.size() > 3)
-        kernel.what += (kernel.what.empty() ? "" : " ") + line.substr(3);
+        kernel.what += (kernel.what.empty() ? "" : " ") + line.substr(line.find(' ') + 1);
       continue;
     }
     std::string key = entry[1], value = entry[2];
@@ -78,7 +79,8 @@ Result<KernelCase> read_kernel_case(const fs::path& file) {
 Result<std::vector<KernelCase>> read_kernel_cases(const fs::path& folder) {
   std::vector<KernelCase> kernels;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() != ".cc" && folder.filename() != "devices") continue;
+    if (entry.path().extension() != ".cc" && folder.filename() != "devices" && folder.filename() != "answers")
+      continue;
     KF_TRY(KernelCase kernel, read_kernel_case(entry.path()));
     kernels.push_back(std::move(kernel));
   }
@@ -104,7 +106,9 @@ EvalOptions quick_options(const KernelCase& kernel, SandboxTier tier, const fs::
   bool ends_by_limit = std::ranges::count(kernel.outcomes, "timeout") > 0;
   if (ends_by_limit && std::ranges::count(kernel.outcomes, "compile_error") > 0)
     options.platform = short_limits.string();
-  options.call_limit_seconds = ends_by_limit ? 1 : 20;
+  options.call_limit_seconds = ends_by_limit            ? 1
+                               : kernel.on == "pytorch" ? 120
+                                                        : 20;  // it starts PyTorch first
   options.shape_set = kernel.shapes;
   options.baselines = {"none"};
   if (!kernel.beside.empty()) {

@@ -5,12 +5,12 @@
 //   // mode: check | full                     values only, or with timing
 //   // expect: outcome=rejected|crash gate=symbols ...
 //   // needs: avx512f                         a feature the machine may lack (optional)
-//   // on: opencl                             the device platform it is for; with
+//   // on: opencl                             the platform it is for; of a device with
 //   // plan: {"run": [...]}                   its launch plan, in one line
 //
 // Further words of `expect`: `not_faster_than=NAME` (if it passes, it may not be faster than the honest
 // kernel NAME that does the same work), `hides=TEXT` (nothing shown may contain TEXT), `leaves=PATH` (no such
-// file may appear).
+// file may appear), `flag=WORD` (the result has it). In Python the lines begin with '#'.
 #pragma once
 
 #include <filesystem>
@@ -31,12 +31,13 @@ struct KernelCase {
   std::vector<std::string> outcomes;  // any of these
   std::string gate;                   // when given and the outcome is "rejected" or "wrong_value"
   std::string not_faster_than, beside, hides;
-  int threads = 0;  // as --threads; 0: all
+  std::string flag;  // that the result must have
+  int threads = 0;   // as --threads; 0: all
   std::vector<std::string> leaves;
 };
 
 Result<KernelCase> read_kernel_case(const std::filesystem::path& file);
-// Every *.cc of a folder, sorted by name; of the folder of devices, every file.
+// Every *.cc of a folder, sorted by name; of the folders of devices and answers, every file.
 Result<std::vector<KernelCase>> read_kernel_cases(const std::filesystem::path& folder);
 // A device program as a folder below `folder`: its source and plan.json.
 Result<std::filesystem::path> write_device_program(const KernelCase& kernel,
