@@ -1,6 +1,8 @@
 // The baselines side by side: calls through the protocol in a plain loop, interleaved, outputs compared with
-// each other.
+// each other. `--baseline torch --baseline torch.graph` on imported tasks (docs/import.md) also tells whether
+// the module is a fair baseline: 21 calls on a quiet machine say it.
 //   bench_baselines [--set bench] [--python PATH] [--calls N] [--threads N] [--suite NAME | TASK...]
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -66,6 +68,24 @@ std::optional<std::string> trouble(const Step<T>& step) {
   return std::nullopt;
 }
 
+// The user's module beside the graph that was made of it, in torch's operators: a module that is slower would
+// make a baseline that is easily beaten.
+void compare_forms(const std::vector<Running>& running) {
+  constexpr double kHandicap = 1.03;
+  auto find = [&](const char* name) {
+    return std::ranges::find_if(running, [&](const Running& one) { return one.name == name; });
+  };
+  auto module = find("torch"), graph = find("torch.graph");
+  if (module == running.end() || graph == running.end()) return;
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(module->milliseconds.size(), graph->milliseconds.size()); ++i)
+    ratios.push_back(module->milliseconds[i] / graph->milliseconds[i]);
+  if (ratios.empty()) return;
+  const double ratio = median_of(ratios);
+  fmt::print("  the module takes {:.3f} of what its graph takes: {}\n", ratio,
+             ratio <= kHandicap ? "no handicap" : "HANDICAPPED by more than 3 %");
+}
+
 Result<void> compare(const Task& task, const Options& options, const Machine& machine) {
   KF_TRY(BoundTask bound, bind_task(task, options.set));
   KF_TRY(TempDir work, TempDir::create(0755));
@@ -101,6 +121,7 @@ Result<void> compare(const Task& task, const Options& options, const Machine& ma
         one.milliseconds.push_back((*took)->parent_ns / 1e6),
             one.cpu_milliseconds.push_back((*took)->cpu_ns / 1e6);
     }
+  compare_forms(running);
   for (Running& one : running) {
     double ms = median_of(one.milliseconds);
     double apart =

@@ -12,6 +12,7 @@
 #include "base/nearest.h"
 #include "cli/options.h"
 #include "cli/spelling.h"
+#include "import/opaque_modules.h"
 
 namespace kforge {
 
@@ -121,6 +122,7 @@ int run_cli(int argc, char** argv) {
   CLI::App app(kDescription, "kforge");
   int exit_code = kExitPassed;
   declare_all(app, exit_code);
+  set_opaque_modules(pytorch_modules({}, std::nullopt));  // until a command knows better
   if (auto misspelt = find_misspelling(app, argc, argv))
     return with_output_written(report_error(*misspelt, wants_json(argc, argv)));
   try {

@@ -10,6 +10,7 @@
 #include "forge/budget.h"
 #include "llm/llm.h"
 #include "search/strategy.h"
+#include "suite/find_kernel.h"
 #include "suite/run_task.h"
 #include "suite/suite_report.h"
 
@@ -103,6 +104,13 @@ Result<void> fill_eval(const SuiteArguments& a, const CLI::App& command, SuitePl
   plan.kernels = fs::canonical(a.kernels, error).string();
   plan.variants.resize(1);
   plan.limit_seconds = kMostEvalSeconds;
+  // Answers in KernelBench's form run on the platform of such modules, as with `kforge eval`.
+  auto is_module = [&](const SuiteTask& task) {
+    auto kernels = find_kernels(plan.kernels, task);
+    return !kernels.empty() && kernels.front().extension() == ".py";
+  };
+  if (command["--on"]->count() == 0 && std::ranges::any_of(plan.tasks, is_module))
+    plan.platforms = {"pytorch"};
   return {};
 }
 

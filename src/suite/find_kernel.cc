@@ -1,6 +1,8 @@
 #include "suite/find_kernel.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "base/files.h"
@@ -25,19 +27,32 @@ std::string leading_digits(const std::string& text) {
   return digits;
 }
 
-std::string kernelbench_name(const SuiteTask& task) {
+// Every level_2_problem_12_sample_N_kernel.*, by N.
+std::vector<fs::path> samples(const fs::path& folder, const SuiteTask& task) {
   const std::string level = task.level(), number = leading_digits(task.own_name());
-  if (!level.starts_with("level") || number.empty()) return "";
-  return "level_" + level.substr(5) + "_problem_" + number + "_sample_0_kernel";
+  if (!level.starts_with("level") || number.empty()) return {};
+  const std::string before = "level_" + level.substr(5) + "_problem_" + number + "_sample_",
+                    after = "_kernel";
+  std::map<std::pair<std::size_t, std::string>, fs::path> found;  // 2 before 10
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string stem = entry.path().stem().string();
+    if (!entry.is_regular_file(ignored) || !stem.starts_with(before) || !stem.ends_with(after)) continue;
+    const std::string sample = stem.substr(before.size(), stem.size() - before.size() - after.size());
+    if (!sample.empty() && sample.find_first_not_of("0123456789") == sample.npos)
+      found[{sample.size(), sample}] = entry.path();
+  }
+  std::vector<fs::path> paths;
+  for (const auto& [sample, path] : found) paths.push_back(path);
+  return paths;
 }
 
 }  // namespace
 
-std::optional<fs::path> find_kernel(const fs::path& folder, const SuiteTask& task) {
-  if (auto found = named(folder / task.level(), task.own_name())) return found;
-  if (auto found = named(folder, task.own_name())) return found;
-  if (const std::string name = kernelbench_name(task); !name.empty()) return named(folder, name);
-  return std::nullopt;
+std::vector<fs::path> find_kernels(const fs::path& folder, const SuiteTask& task) {
+  if (auto found = named(folder / task.level(), task.own_name())) return {*found};
+  if (auto found = named(folder, task.own_name())) return {*found};
+  return samples(folder, task);
 }
 
 }  // namespace kforge

@@ -57,6 +57,7 @@ void fields(auto&& field, Like<SuiteRecord> auto& r) {
   field("busy", r.busy);
   field("threads", r.threads);
   field("attempts", r.attempts);
+  field("attempts_verified", r.attempts_verified);
   field("tokens", r.tokens);
   field("dollars", r.dollars);
   field("seconds", r.seconds);
@@ -135,6 +136,14 @@ std::string SuiteRecord::flagged() const {
   return "";
 }
 
+bool SuiteRecord::better_than(const SuiteRecord& other) const {
+  if (state != other.state) return verified() || (other.state == TaskState::kError);
+  if (!verified()) return false;
+  if (time_ns && other.time_ns) return *time_ns < *other.time_ns;
+  if (modelled_ns && other.modelled_ns) return *modelled_ns < *other.modelled_ns;
+  return time_ns.has_value() && !other.time_ns;
+}
+
 Scored SuiteRecord::scored(std::string_view baseline) const {
   Scored scored{.correct = verified()};
   if (!scored.correct) return scored;
@@ -165,6 +174,7 @@ Result<SuiteRecord> record_of_report(std::string_view document) {
     KF_TRY(EvalReport report, eval_report_from_json(document));
     take_eval(report, record);
     record.attempts = 1;
+    record.attempts_verified = record.verified() ? 1 : 0;
   } else if (schema == "kforge.error/1") {
     record.reason = reader.get<std::string>("error");
     record.remedy = reader.get<std::string>("remedy");

@@ -42,7 +42,8 @@ struct SuiteRecord {
   std::vector<std::string> flags;
   bool busy = false;  // something else used the machine while it was timed
   int threads = 0;
-  int attempts = 0;
+  int attempts = 0;                      // programs that were written or, with --kernels, given: samples
+  std::optional<int> attempts_verified;  // of given ones
   std::int64_t tokens = 0;
   std::optional<double> dollars;
   double seconds = 0;  // all of it
@@ -52,6 +53,8 @@ struct SuiteRecord {
   bool verified() const { return state == TaskState::kVerified; }
   // The problem says nothing about a kernel: told apart in every table. Empty: it does.
   std::string flagged() const;
+  // Which of two answers to one task stands for it: verified before failed, then the faster one.
+  bool better_than(const SuiteRecord& other) const;
   // Against a baseline by name, or the fastest that was there ("").
   Scored scored(std::string_view baseline) const;
 };

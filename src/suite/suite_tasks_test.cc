@@ -75,15 +75,18 @@ TEST_F(SuiteTasks, PatternsChoose) {
 
 TEST_F(SuiteTasks, KernelsAreFoundByTheNameOfTheirTask) {
   for (const char* file :
-       {"level1/1_a.cc", "level1/2_b/kernel.cc", "3_c.cl", "level_2_problem_12_sample_0_kernel.py"})
+       {"level1/1_a.cc", "level1/2_b/kernel.cc", "3_c.cl", "level_2_problem_12_sample_10_kernel.py",
+        "level_2_problem_12_sample_0_kernel.py", "level_2_problem_12_sample_x_kernel.py",
+        "level_2_problem_12_sample_0_kernel_ref.py", "level_2_problem_120_sample_0_kernel.py"})
     write(file);
-  EXPECT_EQ(find_kernel(folder(), {"level1/1_a", ""}), folder() / "level1/1_a.cc");
-  EXPECT_EQ(find_kernel(folder(), {"level1/2_b", ""}), folder() / "level1/2_b");
-  EXPECT_EQ(find_kernel(folder(), {"level1/3_c", ""}), folder() / "3_c.cl");
-  EXPECT_EQ(find_kernel(folder(), {"level2/012_gemm", ""}),
-            folder() / "level_2_problem_12_sample_0_kernel.py");
-  EXPECT_EQ(find_kernel(folder(), {"level2/1_gemm", ""}), std::nullopt);
-  EXPECT_EQ(find_kernel(folder() / "absent", {"level2/1_gemm", ""}), std::nullopt);
+  EXPECT_THAT(find_kernels(folder(), {"level1/1_a", ""}), ElementsAre(folder() / "level1/1_a.cc"));
+  EXPECT_THAT(find_kernels(folder(), {"level1/2_b", ""}), ElementsAre(folder() / "level1/2_b"));
+  EXPECT_THAT(find_kernels(folder(), {"level1/3_c", ""}), ElementsAre(folder() / "3_c.cl"));
+  EXPECT_THAT(find_kernels(folder(), {"level2/012_gemm", ""}),
+              ElementsAre(folder() / "level_2_problem_12_sample_0_kernel.py",
+                          folder() / "level_2_problem_12_sample_10_kernel.py"));
+  EXPECT_THAT(find_kernels(folder(), {"level2/1_gemm", ""}), testing::IsEmpty());
+  EXPECT_THAT(find_kernels(folder() / "absent", {"level2/1_gemm", ""}), testing::IsEmpty());
 }
 
 }  // namespace

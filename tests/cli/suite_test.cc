@@ -1,6 +1,7 @@
 // kforge suite, as a user runs it: a small folder of tasks with a broken one in it, killed and gone on with.
 #include <signal.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "e2e/background_run.h"
@@ -85,6 +86,45 @@ TEST_F(SuiteCommand, KilledWhileItWorksGoesOnWithTheSameCommand) {
                                         "--out", (folder_.path() / "again").string(), "--", "--check"}));
   EXPECT_EQ(judged.exit_code, 0) << judged.err;
   EXPECT_EQ(parsed(judged)["parts"][0]["score"]["correct"], 2);
+}
+
+// A model, here somebody who answers letters, is asked with the block and without it, and the two are put
+// side by side.
+TEST_F(SuiteCommand, AnAblationAsksTheModelWithAndWithout) {
+  const fs::path letters = folder_.path() / "letters";
+  const std::string kernel =
+      "```cpp\n#include \"task.h\"\nextern \"C\" void kernel(const float* x, float* y) {\n"
+      "  for (long i = 0; i < task::B * task::D; ++i) y[i] = x[i] < 0 ? 0 : x[i];\n}\n```\n";
+  std::map<std::string, std::string> asked;
+  auto answer_all = [&] {
+    constexpr std::string_view kPrompt = ".prompt.md";
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(letters, ignored)) {
+      std::string name = entry.path().filename().string();
+      if (!name.ends_with(kPrompt) || asked.contains(name)) continue;
+      asked[name] = read_file(entry.path()).value_or("");
+      name.replace(name.size() - kPrompt.size(), kPrompt.size(), ".reply.md");
+      EXPECT_TRUE(write_file_atomic(letters / name, kernel));
+    }
+    return records() >= 2;
+  };
+  pid_t child =
+      start(command({"--only", "level1/1_relu", "-g", "mailbox:" + letters.string(), "--ablate", "example",
+                     "--attempts", "1", "--baseline", "none", "--out", suite().string()}));
+  ASSERT_TRUE(comes_true(answer_all)) << errors();
+  EXPECT_EQ(end_of(child), 0) << errors();
+  json report = json::parse(output(), nullptr, false);
+  ASSERT_TRUE(report.is_object()) << errors();
+  ASSERT_EQ(report["parts"].size(), 2u);
+  EXPECT_EQ(report["parts"][1]["variant"], "without example");
+  for (const json& part : report["parts"]) EXPECT_EQ(part["score"]["correct"], 1) << part.dump();
+  ASSERT_EQ(report["ablations"].size(), 1u);
+  EXPECT_EQ(report["ablations"][0]["problems"], 1);
+  EXPECT_EQ(report["ablations"][0]["sides"].size(), 2u);
+  // The example of the platform stood in one of the two letters.
+  ASSERT_EQ(asked.size(), 2u);
+  const std::size_t first = asked.begin()->second.size(), second = asked.rbegin()->second.size();
+  EXPECT_GT(std::max(first, second), std::min(first, second) + 500);
 }
 
 TEST_F(SuiteCommand, InterruptedSaysHowToGoOn) {

@@ -8,7 +8,8 @@ using testing::HasSubstr;
 
 // The first Python whose PyTorch is at least this version; $KFORGE_TEST_PYTHON is asked first.
 std::string python_with_torch_of(int major) {
-  std::vector<fs::path> pythons = {kRoot / "out/venv/bin/python", "/usr/bin/python3"};
+  std::vector<fs::path> pythons = {kRoot / "out/torch2/bin/python", kRoot / "out/venv/bin/python",
+                                   "/usr/bin/python3"};
   if (const char* named = std::getenv("KFORGE_TEST_PYTHON")) pythons.insert(pythons.begin(), named);
   for (const fs::path& python : pythons) {
     auto done =
