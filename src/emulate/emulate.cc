@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/subprocess.h"
 #include "base/text.h"
+#include "emulate/compile_line.h"
 #include "emulate/contract.h"
 #include "emulate/object_symbols.h"
 #include "platform/programs.h"
@@ -91,68 +92,10 @@ Result<SandboxExit> run_script(const Stage& stage, const Request& request, const
   return process->wait();
 }
 
-// The machine's instructions that halves and fused multiply-adds want, where it has them.
-std::string march() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
-  return wide ? "-march=x86-64-v3" : "-march=x86-64-v2";
-#else
-  return "-O2";
-#endif
-}
-
-std::vector<std::string> language_flags(const Request& request, const fs::path& clang) {
-  std::vector<std::string> flags = {
-      clang.string(),
-      "-std=c++20",
-      march(),
-      "-isystem",
-      request.language == Language::kCuda ? "../emu/include/cuda" : "../emu/include/metal",
-      "-isystem",
-      "../emu/include",
-      "-I",
-      "../src"};
-  if (request.language == Language::kCuda)
-    flags.insert(flags.end(),
-                 {"-include", "cuda_runtime.h", "-D__CUDACC__", "-D__CUDA_ARCH__=900", "-D__NVCC__"});
-  else
-    flags.insert(flags.end(), {"-D__METAL_VERSION__=320", "-D__METAL__"});
-  if (request.variant == Variant::kCount) flags.emplace_back("-DKFE_COUNTING");
-  flags.insert(flags.end(), request.flags.begin(), request.flags.end());
-  return flags;
-}
-
-std::vector<std::string> compile_flags(const Request& request, const fs::path& clang) {
-  std::vector<std::string> flags = {clang.string(),
-                                    "-x",
-                                    "c++-cpp-output",
-                                    "-std=c++20",
-                                    march(),
-                                    "-fPIC",
-                                    "-fno-exceptions",
-                                    "-fno-rtti",
-                                    "-fno-threadsafe-statics",
-                                    "-fno-strict-aliasing",
-                                    "-fno-math-errno",
-                                    "-fno-gnu-inline-asm",
-                                    "-fno-stack-protector",
-                                    "-w",
-                                    "-ferror-limit=20",
-                                    "-fno-color-diagnostics"};
-  if (looks(request.variant))
-    flags.insert(flags.end(), {"-O1", "-g1", "-fdebug-compilation-dir=/kfe", "-fsanitize=thread",
-                               "-fsanitize=bounds", "-mllvm", "-tsan-instrument-read-before-write=1",
-                               "-mllvm", "-tsan-instrument-func-entry-exit=0"});
-  else
-    flags.emplace_back("-O2");
-  if (request.variant == Variant::kCount) flags.emplace_back("-fsanitize-coverage=bb,no-prune,trace-pc");
-  return flags;
-}
-
 std::string preprocess_script(const Request& request, const fs::path& clang) {
-  std::vector<std::string> preprocess = language_flags(request, clang);
+  std::vector<std::string> preprocess = language_line(request.language, clang, "../emu/include", "../src");
+  if (request.variant == Variant::kCount) preprocess.emplace_back("-DKFE_COUNTING");
+  preprocess.insert(preprocess.end(), request.flags.begin(), request.flags.end());
   preprocess.insert(preprocess.end(),
                     {"-E", "-x", "c++", "-Wno-everything", "-Werror=gnu-line-marker",
                      "-fno-color-diagnostics", kOwn + request.files.front().name, "-o", "source.ii"});
@@ -166,7 +109,7 @@ std::string preprocess_script(const Request& request, const fs::path& clang) {
 }
 
 std::string compile_script(const Request& request, const Contract& contract, const fs::path& clang) {
-  std::vector<std::string> candidate = compile_flags(request, clang);
+  std::vector<std::string> candidate = compile_line(request.variant, clang);
   candidate.insert(candidate.end(), {"-c", "../src/kfe_rewritten.ii", "-o", "candidate.o"});
   const std::vector<std::string> tables = {clang.string(), "-x",
                                            "c++",          "-std=c++20",
@@ -288,7 +231,7 @@ kforge::Step<Library> build(const Request& request) {
     return candidate_failed(CompileError{"error: the compiler left no usable library\n"});
   library.content = std::move(*content);
   library.log = trimmed(second);
-  library.command = compile_flags(request, clang);
+  library.command = compile_line(request.variant, clang);
   library.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return library;
 }

@@ -56,7 +56,8 @@ TestProgram bugs(Variant variant) {
       step("global_overrun", R"("y")") + step("missing_barrier", R"("y")") + step("write_race", R"("y")") +
       step("divergent_barriers", R"("y")") + step("early_exit", R"("y", {"i32": 50})") +
       step("waits_for_each_other", R"("y")") + step("absent_lanes", R"("y")") +
-      step("never_written", R"("y")") + step("private_overrun", R"("y", {"i32": 8})");
+      step("never_written", R"("y")") + step("private_overrun", R"("y", {"i32": 8})") +
+      step("missing_wait", R"("y")") + step("missing_fence", R"("y")") + step("fence_of_the_block", R"("y")");
   run.pop_back();
   program.plan = R"({"run": [)" + run + "]}";
   return program;
@@ -80,6 +81,7 @@ TEST(EmulatorChecks, EveryBugIsFoundWithItsLine) {
       {"absent_lanes", FindingKind::kLaneAbsent},
       {"never_written", FindingKind::kUnwritten},
       {"private_overrun", FindingKind::kOutOfBounds},
+      {"missing_wait", FindingKind::kRace},
   };
   for (const auto& [kernel, kind] : expected) {
     const int line = marked_line(program.source, kernel);
@@ -90,6 +92,52 @@ TEST(EmulatorChecks, EveryBugIsFoundWithItsLine) {
                  place.line == line;
     EXPECT_TRUE(found) << kernel << ": no " << name_of(kind) << " at line " << line << " in\n" << all;
   }
+}
+
+// Between blocks only a fence for all of them and an atomic order what they write and read.
+TEST(EmulatorChecks, AMissingFenceIsARace) {
+  const TestProgram program = bugs(Variant::kCheck);
+  std::vector<float> y(64, 1.0f);
+  std::set<std::string> kernels;
+  for (const Finding& finding : run_checked(program, {y.data()}).findings)
+    if (finding.kind == FindingKind::kRace) kernels.insert(finding.kernel);
+  EXPECT_TRUE(kernels.contains("missing_fence"));
+  EXPECT_TRUE(kernels.contains("fence_of_the_block"));
+}
+
+// Who waits before looking, and fences for all blocks, is silent.
+TEST(EmulatorChecks, AWaitAndAFenceAreEnough) {
+  TestProgram program;
+  program.variant = Variant::kCheck;
+  program.source = R"(#include <cuda_pipeline.h>
+__device__ float parts[2];
+__device__ unsigned finished;
+extern "C" __global__ void k(const float* x, float* y) {
+  __shared__ float stage[2][64];
+  const int i = threadIdx.x;
+  for (int s = 0; s < 2; ++s) {
+    __pipeline_memcpy_async(&stage[s][i], &x[64 * s + i], 4, i == 5 ? 4 : 0);
+    __pipeline_commit();
+  }
+  float sum = 0;
+  for (int s = 0; s < 2; ++s) {
+    s == 0 ? __pipeline_wait_prior(1) : __pipeline_wait_prior(0);
+    __syncthreads();
+    sum += stage[s][63 - i];
+    __syncthreads();
+  }
+  if (i != 0) return;
+  parts[blockIdx.x] = sum;
+  __threadfence();
+  if (atomicAdd(&finished, 1) % gridDim.x == gridDim.x - 1) y[0] = parts[0] + parts[1];
+}
+)";
+  program.tensors = {{"x", DType::kFloat32, 128}, {"y", DType::kFloat32, 1, true}};
+  program.plan = R"({"run": [{"kernel": "k", "grid": [2], "block": [64], "args": ["x", "y"]}]})";
+  std::vector<float> x(128, 2.0f), y(1);
+  const Report report = run_checked(program, {x.data(), y.data()});
+  for (const Finding& finding : report.findings) ADD_FAILURE() << finding.sentence();
+  EXPECT_EQ(y[0], 8.0f);
 }
 
 // Without a history of accesses: bounds and barriers only.

@@ -23,7 +23,9 @@ void block_begins(Worker& worker);
 void block_ends(Worker& worker);
 void barrier_passed(Worker& worker);
 void lanes_met(Worker& worker, uint32_t first_thread, uint32_t lanes, uint32_t kind);
-void fence(Worker& worker);
+void fence(Worker& worker, bool device);  // or only of its own block
+void copy_asked(const Copy& copy);
+void copy_made(const Copy& copy, bool ends);
 void barrier_diverged(const char* file, int line, const char* other_file, int other_line);
 void barrier_left(Worker& worker, const char* file, int line);
 void meeting_diverged(const char* what, const char* file, int line, const char* other_file, int other_line);
@@ -40,7 +42,9 @@ inline void block_begins(Worker&) {}
 inline void block_ends(Worker&) {}
 inline void barrier_passed(Worker&) {}
 inline void lanes_met(Worker&, uint32_t, uint32_t, uint32_t) {}
-inline void fence(Worker&) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void copy_asked(const Copy&) {}
+inline void copy_made(const Copy&, bool) {}
+inline void fence(Worker&, bool) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void barrier_diverged(const char*, int, const char*, int) {}
 inline void barrier_left(Worker&, const char*, int) {}
 inline void meeting_diverged(const char*, const char*, int, const char*, int) {}

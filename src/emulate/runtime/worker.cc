@@ -39,6 +39,7 @@ Worker* Worker::make() {
 
 void Worker::destroy() {
   pool_.release();
+  for (Copies& copies : copies_) copies.release();
   while (Meeting* meeting = free_meetings_) {
     free_meetings_ = meeting->next;
     free(meeting);
@@ -121,6 +122,7 @@ void Worker::start_next() {
 
 void Worker::thread_ended(uint32_t number) {
   threads_[number].ended = true;
+  copies_[number].finish(true);
   --alive_;
   Warp& warp = warp_of(number);
   warp.live &= ~(1u << number % KFE_LANES);
@@ -332,7 +334,8 @@ void kfe_absent_lane(kfe_u32 lane, const char* file, int line) {
   kfe::checks::absent_lane(*kfe::this_worker, lane, file, line);
 }
 void kfe_yield() { kfe::this_worker->yield(); }
-void kfe_fence() { kfe::checks::fence(*kfe::this_worker); }
+void kfe_fence() { kfe::checks::fence(*kfe::this_worker, true); }
+void kfe_fence_block() { kfe::checks::fence(*kfe::this_worker, false); }
 kfe_u64 kfe_clock() {
   static kfe_u64 ticks;
   return __atomic_add_fetch(&ticks, 1, __ATOMIC_RELAXED);

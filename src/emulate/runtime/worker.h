@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "copies.h"
 #include "fiber.h"
 #include "kforge/program_api.h"
 #include "report.h"
@@ -74,6 +75,7 @@ class Worker {
   Thread& current() { return threads_[current_]; }
   uint32_t current_number() const { return current_; }
   Warp& warp_of(uint32_t thread) { return warps_[thread / KFE_LANES]; }
+  Copies& copies() { return copies_[current_]; }
   Fiber* fiber() { return fiber_; }
   Launch& launch() { return *launch_; }
   uint64_t block_number() const { return block_; }
@@ -117,6 +119,7 @@ class Worker {
   uint16_t waiting_[kMostThreads];
   uint16_t ready_[kMostThreads];
   Thread threads_[kMostThreads];
+  Copies copies_[kMostThreads];
   Warp warps_[kMostWarps];
   Meeting* free_meetings_ = nullptr;
   const KfeLanes* met_ = nullptr;

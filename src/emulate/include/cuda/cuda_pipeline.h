@@ -1,11 +1,10 @@
-// Asynchronous copies as C functions: made at once here.
+// Asynchronous copies as C functions.
 #pragma once
 
 #include "cuda_runtime.h"
 
 inline void __pipeline_memcpy_async(void* to, const void* from, size_t bytes, size_t zeros = 0) {
-  kfe::copy_bytes(static_cast<char*>(to), static_cast<const char*>(from), static_cast<unsigned>(bytes),
-                  static_cast<unsigned>(bytes - zeros));
+  kfe_copy_async(to, from, static_cast<unsigned>(bytes), static_cast<unsigned>(bytes - zeros));
 }
-inline void __pipeline_commit() {}
-inline void __pipeline_wait_prior(size_t) {}
+inline void __pipeline_commit() { kfe_copy_commit(); }
+inline void __pipeline_wait_prior(size_t left) { kfe_copy_wait(static_cast<unsigned>(left)); }

@@ -119,27 +119,20 @@ inline void ptx_ldmatrix(unsigned& r0, unsigned& r1, unsigned& r2, unsigned& r3,
   load_matrices<transposed>(address, file, line, r0, r1, r2, r3);
 }
 
-// Copies to shared memory are made at once: that a kernel waits for them is not checked.
-inline void copy_bytes(char* to, const char* from, unsigned bytes, unsigned given) {
-  for (unsigned at = 0; at < bytes; at += 4)
-    *reinterpret_cast<unsigned*>(to + at) = at < given ? *reinterpret_cast<const unsigned*>(from + at) : 0u;
-}
-inline void ptx_cp_async(unsigned to, const void* from, int bytes) {
-  copy_bytes(shared_at(to), static_cast<const char*>(from), static_cast<unsigned>(bytes),
-             static_cast<unsigned>(bytes));
-}
+// Copies to shared memory are made when the thread waits for them.
 inline void ptx_cp_async(unsigned to, const void* from, int bytes, int given) {
-  copy_bytes(shared_at(to), static_cast<const char*>(from), static_cast<unsigned>(bytes),
-             static_cast<unsigned>(given));
+  kfe_copy_async(shared_at(to), from, static_cast<unsigned>(bytes), static_cast<unsigned>(given));
 }
+inline void ptx_cp_async(unsigned to, const void* from, int bytes) { ptx_cp_async(to, from, bytes, bytes); }
 inline void ptx_cp_async(unsigned to, unsigned long from, int bytes) {
   ptx_cp_async(to, reinterpret_cast<const void*>(from), bytes);
 }
 inline void ptx_cp_async(unsigned to, unsigned long from, int bytes, int given) {
   ptx_cp_async(to, reinterpret_cast<const void*>(from), bytes, given);
 }
-template <class... Groups>
-inline void ptx_nothing(Groups...) {}
+inline void ptx_commit_group() { kfe_copy_commit(); }
+inline void ptx_wait_group(int left) { kfe_copy_wait(static_cast<unsigned>(left)); }
+inline void ptx_wait_all() { kfe_copy_wait_all(); }
 
 template <class T>
 inline void ptx_laneid(T& out) {
@@ -151,6 +144,7 @@ inline void ptx_warpid(T& out) {
 }
 inline void ptx_bar_sync(int, KFE_WHERE) { kfe_barrier(file, line); }
 inline void ptx_fence() { kfe_fence(); }
+inline void ptx_fence_block() { kfe_fence_block(); }
 inline void ptx_ex2(float& out, float x) { out = exp2f(x); }
 inline void ptx_lg2(float& out, float x) { out = log2f(x); }
 inline void ptx_rcp(float& out, float x) { out = 1.0f / x; }

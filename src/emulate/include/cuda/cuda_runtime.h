@@ -68,7 +68,7 @@ inline int __syncthreads_or(int predicate, KFE_WHERE) {
   return kfe_barrier_vote(KFE_OR, predicate, file, line);
 }
 inline void __threadfence() { kfe_fence(); }
-inline void __threadfence_block() { kfe_fence(); }
+inline void __threadfence_block() { kfe_fence_block(); }
 inline void __threadfence_system() { kfe_fence(); }
 inline void __nanosleep(unsigned) { kfe_yield(); }
 inline void __trap(KFE_WHERE) { kfe_trap("__trap()", file, line); }

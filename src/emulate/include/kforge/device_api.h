@@ -70,7 +70,13 @@ kfe_u32 kfe_live_lanes(void);
 // A shuffle took the value of a lane that had none.
 void kfe_absent_lane(kfe_u32 lane, const char* file, int line);
 void kfe_yield(void);
-void kfe_fence(void);
+void kfe_fence(void);        // for all threads of the launch
+void kfe_fence_block(void);  // for those of the block
+// Copies that the thread must wait for before anybody may look at them.
+void kfe_copy_async(void* to, const void* from, kfe_u32 bytes, kfe_u32 given);
+void kfe_copy_commit(void);
+void kfe_copy_wait(kfe_u32 left);
+void kfe_copy_wait_all(void);
 kfe_u64 kfe_clock(void);
 [[noreturn]] void kfe_trap(const char* what, const char* file, int line);
 }

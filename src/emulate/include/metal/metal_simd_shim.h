@@ -75,7 +75,9 @@ enum thread_scope {
 
 inline void threadgroup_barrier(mem_flags, KFE_WHERE) { kfe_barrier(file, line); }
 inline void simdgroup_barrier(mem_flags, KFE_WHERE) { kfe_meet(0, KFE_SYNC, nullptr, 0, file, line); }
-inline void atomic_thread_fence(mem_flags, memory_order, thread_scope = thread_scope_device) { kfe_fence(); }
+inline void atomic_thread_fence(mem_flags, memory_order, thread_scope scope = thread_scope_device) {
+  scope == thread_scope_device ? kfe_fence() : kfe_fence_block();
+}
 
 #define KFE_GROUP_REDUCE(prefix, group)                                                         \
   template <class T>                                                                            \

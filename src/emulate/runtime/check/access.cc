@@ -32,10 +32,18 @@ namespace {
 constexpr uint32_t kMostRegions = 256;
 constexpr uint64_t kMostCells = 64u << 20;
 
+// Of one byte of shared memory: copies that nobody has waited for.
+struct Pending {
+  uint16_t copies;
+  uint32_t place;   // of the last
+  uint32_t thread;  // of the block
+};
+
 struct Memory {
   Region region[kMostRegions];
   uint32_t regions, last;
   Cell* arena;  // one for each byte of shared memory
+  Pending* pending;
   uint32_t accesses;
 };
 Memory memory __attribute__((section("kfe_state")));
@@ -108,6 +116,18 @@ void shared_access(Worker& worker, uint32_t offset, uintptr_t address, uint64_t 
   }
   traffic_access(worker, offset_of(pc), offset, static_cast<uint32_t>(size), write, atomic, true);
   if (kfe_bounds_only) return;
+  if (memory.pending)
+    for (uint32_t i = offset; i < offset + size; ++i)
+      if (const Pending& copy = memory.pending[i]; copy.copies) {
+        KfePlace its{};
+        its.offset = copy.place;
+        its.is_write = true;
+        set_thread(its, worker.block_number(), copy.thread);
+        snprintf(text, sizeof text, "%s: %s against an asynchronous copy that was not waited for", name,
+                 write ? "write" : "read");
+        add(KFE_RACE, text, place_of(pc, write), &its);
+        break;
+      }
   Cell* cells = memory.arena;
   const uintptr_t base = reinterpret_cast<uintptr_t>(kfe_shared_arena);
   if (!write)
@@ -210,6 +230,11 @@ void access(uintptr_t address, uint64_t size, bool write, bool atomic, uintptr_t
       describe(address, size, text);
       refuse(pc, write, text);
     }
+    if (write && region->read_only) {
+      char text[128];
+      snprintf(text, sizeof text, "a write to %.60s, which prepare made and run may only read", region->name);
+      refuse(pc, write, text);
+    }
     // Memory of a device begins at a sector.
     traffic_access(worker, offset_of(pc), address - region->begin, static_cast<uint32_t>(size), write, atomic,
                    false);
@@ -231,6 +256,24 @@ void access(uintptr_t address, uint64_t size, bool write, bool atomic, uintptr_t
   char text[128];
   describe(address, size, text);
   refuse(pc, write, text);
+}
+
+void pending(uintptr_t address, uint64_t size, int delta, uintptr_t pc) {
+  const uintptr_t arena = reinterpret_cast<uintptr_t>(kfe_shared_arena);
+  constexpr uint64_t kBytes = kArenaBytes + kSharedLimit;
+  if (kfe_bounds_only || address < arena || address + size > arena + kBytes) return;
+  if (!memory.pending) {
+    void* made = mmap(nullptr, (kBytes + 4096) * sizeof(Pending), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (made == MAP_FAILED) return;
+    memory.pending = static_cast<Pending*>(made);
+  }
+  for (uint64_t i = address - arena; i < address - arena + size; ++i) {
+    Pending& copy = memory.pending[i];
+    copy.copies = static_cast<uint16_t>(copy.copies + delta);
+    copy.place = offset_of(pc);
+    copy.thread = this_worker->current_number();
+  }
 }
 
 void bad_index(const char* file, uint32_t line, int64_t index) {
@@ -257,6 +300,7 @@ void launch_begins(const KfeProgram& program, const KfeStep& step, void* const* 
   for (uint32_t i = 0; i < memory.regions; ++i)
     if (memory.region[i].cells) munmap(memory.region[i].cells, memory.region[i].cell_count * sizeof(Cell));
   memory.regions = memory.last = 0;
+  const bool preparing = &step >= program.prepare && &step < program.prepare + program.prepares;
   // Only what the launch was given: a kernel that finds its way into another tensor is wrong as well.
   for (uint32_t i = 0; i < step.count && memory.regions < kMostRegions; ++i) {
     const int which = step.arguments[i].memory;
@@ -269,7 +313,7 @@ void launch_begins(const KfeProgram& program, const KfeStep& step, void* const* 
     Region& region = memory.region[memory.regions++];
     const uint32_t granule = one.element >= 4 ? 4 : one.element == 2 ? 2 : 1;
     const uint64_t cells = one.bytes / granule + 8;
-    region = {one.name, begin, begin + one.bytes, granule, nullptr, cells};
+    region = {one.name, begin, begin + one.bytes, granule, nullptr, cells, one.prepared && !preparing};
     if (!kfe_bounds_only && cells <= kMostCells) region.cells = make_cells(cells);
     use_memory(memory.regions - 1, one.name, one.bytes);
   }
@@ -313,7 +357,17 @@ void lanes_met(Worker&, uint32_t first_thread, uint32_t lanes, uint32_t kind) {
   // A reduction is a shuffle for each doubling of the lanes.
   sample_meeting(first_thread / KFE_LANES, kind == KFE_REDUCE ? 5 : 1);
 }
-void fence(Worker& worker) { clock_fence(worker); }
+void fence(Worker& worker, bool device) { clock_fence(worker, device); }
+// Bounds and races are those of the moment it is asked for, and again of the moment it is made.
+void copy_asked(const Copy& copy) {
+  access(reinterpret_cast<uintptr_t>(copy.from), copy.given, false, false, copy.pc);
+  access(reinterpret_cast<uintptr_t>(copy.to), copy.bytes, true, false, copy.pc);
+  pending(reinterpret_cast<uintptr_t>(copy.to), copy.bytes, 1, copy.pc);
+}
+void copy_made(const Copy& copy, bool ends) {
+  pending(reinterpret_cast<uintptr_t>(copy.to), copy.bytes, -1, copy.pc);
+  if (!ends) access(reinterpret_cast<uintptr_t>(copy.to), copy.bytes, true, false, copy.pc);
+}
 
 void barrier_diverged(const char* file, int line, const char* other_file, int other_line) {
   if (state().spoiled) return;

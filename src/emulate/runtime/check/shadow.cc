@@ -12,11 +12,12 @@ namespace {
 constexpr uint32_t kAtomic = 1u << 31;
 
 struct Released {
-  uint32_t block, time;
+  uint32_t block;
+  uint32_t time, device_time;  // of the last fence of any kind, and of one for all blocks
 };
 
 struct Clock {
-  uint32_t now, launch, block, barrier, fence;
+  uint32_t now, launch, block, barrier, fence, device_fence;
   uint32_t warp_met[kMostWarps];                        // all live lanes met
   uint32_t pair_met[kMostWarps][KFE_LANES][KFE_LANES];  // these two did
   bool pairs_used[kMostWarps];
@@ -27,11 +28,11 @@ Clock now_is __attribute__((section("kfe_state")));
 std::unordered_map<uintptr_t, std::vector<Released>>* released __attribute__((section("kfe_state")));
 std::vector<uintptr_t>* acquired __attribute__((section("kfe_state")));
 
-bool seen_through_atomic(const Access& access) {
+bool seen_through_atomic(const Access& access, uint32_t my_block) {
   const uint32_t block = access.thread / kMostThreads;
   for (uintptr_t address : *acquired)
     for (const Released& one : (*released)[address])
-      if (one.block == block && one.time > access.time) return true;
+      if (one.block == block && (block == my_block ? one.time : one.device_time) > access.time) return true;
   return false;
 }
 
@@ -48,7 +49,7 @@ bool ordered(Worker& worker, const Access& access, uint32_t me, uint32_t since) 
         return true;
     }
   }
-  return seen_through_atomic(access);
+  return seen_through_atomic(access, block);
 }
 
 }  // namespace
@@ -67,7 +68,7 @@ void clock_begins_launch() {
 void clock_begins_block(Worker&) {
   now_is.block = now_is.barrier = ++now_is.now;
   ++now_is.now;
-  now_is.fence = 0;
+  now_is.fence = now_is.device_fence = 0;
   memset(now_is.warp_met, 0, sizeof now_is.warp_met);
   for (uint32_t i = 0; i < kMostWarps; ++i)
     if (std::exchange(now_is.pairs_used[i], false)) memset(now_is.pair_met[i], 0, sizeof now_is.pair_met[i]);
@@ -87,7 +88,10 @@ void clock_lanes_met(uint32_t first_thread, uint32_t lanes) {
     for (uint32_t b = lanes; b; b &= b - 1) now_is.pair_met[warp][__builtin_ctz(a)][__builtin_ctz(b)] = time;
 }
 
-void clock_fence(Worker&) { now_is.fence = ++now_is.now; }
+void clock_fence(Worker&, bool device) {
+  now_is.fence = ++now_is.now;
+  if (device) now_is.device_fence = now_is.fence;
+}
 
 void clock_atomic(Worker& worker, uintptr_t address) {
   auto found = released->find(address);
@@ -100,9 +104,9 @@ void clock_atomic(Worker& worker, uintptr_t address) {
   const uint32_t block = static_cast<uint32_t>(worker.block_number() % (1u << 22));
   std::vector<Released>& list = (*released)[address];
   if (!list.empty() && list.back().block == block)
-    list.back().time = now_is.fence;
+    list.back() = {block, now_is.fence, now_is.device_fence};
   else
-    list.push_back({block, now_is.fence});
+    list.push_back({block, now_is.fence, now_is.device_fence});
 }
 
 const Access* touch(Worker& worker, Cell& cell, bool write, bool atomic, uint32_t place, uint32_t since) {

@@ -16,6 +16,7 @@ struct Region {
   uint32_t granule;  // bytes that share a cell: no more than an element
   struct Cell* cells;
   uint64_t cell_count;
+  bool read_only;  // what prepare made, for the launches of a call
 };
 
 struct Access {
@@ -32,7 +33,7 @@ void clock_begins_launch();
 void clock_begins_block(Worker& worker);
 void clock_barrier();
 void clock_lanes_met(uint32_t first_thread, uint32_t lanes);
-void clock_fence(Worker& worker);
+void clock_fence(Worker& worker, bool device);  // or for its own block only
 void clock_atomic(Worker& worker, uintptr_t address);
 
 // One access to one cell. `since`: what lies before is of an earlier block that had the memory. Returns the
