@@ -29,6 +29,7 @@ extras=(
   "x11-utils=pictures of profiles"
   "dbus=pictures of profiles"
   "gfortran=platform fortran"
+  "rustc=platform rust"
   "g++-aarch64-linux-gnu=platform arm64"
   "g++-riscv64-linux-gnu=platform riscv64"
   "clang-19=platform riscv64, and emulation of CUDA and Metal"

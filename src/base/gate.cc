@@ -28,7 +28,8 @@ constexpr GateRow kGates[] = {
      "nonfinite",
      Stage::kValues,
      "Infinities and NaN must stand exactly where the oracle has them, and nowhere else.",
-     {kDiffers, "what a driver does not promise about NaN and denormals is recorded and not asked"}},
+     {kDiffers,
+      "NaN and denormals that a probe kernel shows the device not to keep are recorded and not asked"}},
     {kAccuracy, "accuracy", Stage::kValues,
      "Every output element must be within the precision policy of the fp64 value, on the task's own, normal "
      "and heavy-tailed inputs."},

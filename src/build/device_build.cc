@@ -13,6 +13,7 @@
 #include "base/nearest.h"
 #include "build/compile_stage.h"
 #include "build/compiler_log.h"
+#include "build/emulated_build.h"
 #include "device/device_package.h"
 #include "generate/device_program.h"
 #include "platform/programs.h"
@@ -25,19 +26,28 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kPackageCacheBytes = std::size_t{256} << 20;
 constexpr const char* kPackageName = "package";
+constexpr const char* kDeviceTaskHeader = "task.h";
 
 // A quarter of the device's memory, rounded to a power of two: what drivers on a processor report changes
 // from minute to minute, and the same program must stay the same.
-DeviceLimits limits_of(const DeviceFacts& facts) {
+DeviceLimits limits_of(const DeviceFacts& facts, const Platform& platform) {
   const std::uint64_t room = std::bit_floor(std::min(facts.memory_bytes / 4, facts.largest_buffer));
-  return {facts.most_threads, static_cast<std::size_t>(room)};
+  return {facts.most_threads, static_cast<std::size_t>(room), platform.run.driver == DeviceDriver::kMetal};
 }
 
-DevicePackage package_of(const Candidate& candidate, const Platform& platform, const DeviceProgram& program) {
+DevicePackage package_of(const Candidate& candidate, const Platform& platform, const BoundTask& task,
+                         const DeviceProgram& program) {
   DevicePackage package;
   package.api = name_of(*platform.run.driver);
+  // Languages whose headers macros would break have their symbols in task.h.
+  const bool has_header = platform.has_emulator();
   for (const SourceFile& file : candidate.files)
-    if (file.name != kPlanFile) package.files.push_back({file.name, file.content});
+    if (file.name != kPlanFile && !(has_header && file.name == kDeviceTaskHeader))
+      package.files.push_back({file.name, file.content});
+  if (has_header)
+    package.files.push_back(
+        {kDeviceTaskHeader,
+         device_task_header(task, program.macros, platform.run.driver == DeviceDriver::kMetal)});
   package.macros = program.macros;
   package.plan = candidate.plan()->content;
   package.setting = program.setting;
@@ -160,6 +170,7 @@ Step<std::string> compile_by_driver(const DevicePackage& package, const Platform
   spec.env.emplace("LC_ALL", "C");
   spec.limits.wall = std::chrono::milliseconds(static_cast<long>(platform.build.timeout_seconds * 1e3));
   spec.limits.cpu_seconds = static_cast<std::uint64_t>(platform.build.timeout_seconds) + 1;
+  spec.limits.reserves_addresses = platform.sandbox.reserves_addresses;
   const auto start = Clock::now();
   KF_TRY(auto process, start_sandboxed(spec, options.tier));
   KF_TRY(SandboxExit exit, process->wait());
@@ -193,8 +204,8 @@ Step<Build> build_device_program(const Candidate& candidate, const Platform& pla
   if (auto bad = bad_files(candidate)) return candidate_failed(*bad);
   if (auto bad = bad_directive(candidate, "device")) return candidate_failed(*bad);
   KF_TRY(DeviceFacts facts, device_facts(platform));
-  KF_STEP(DeviceProgram program, read_device_program(candidate, task, limits_of(facts)));
-  DevicePackage package = package_of(candidate, platform, program);
+  KF_STEP(DeviceProgram program, read_device_program(candidate, task, limits_of(facts, platform)));
+  DevicePackage package = package_of(candidate, platform, task, program);
 
   KF_TRY(fs::path home, kforge_home());
   FileCache cache(home / "builds" / "device", kPackageCacheBytes);

@@ -122,6 +122,7 @@ Result<TargetPrograms> target_programs(const Platform& platform) {
   TargetPrograms programs;
   if (platform.kind == PlatformKind::kDevice && !platform.emulates_device()) {
     KF_TRY(programs.runner, helper_program("kforge-device"));
+    programs.call = programs.runner;
     return programs;
   }
   if (platform.kind == PlatformKind::kCommand) {

@@ -52,9 +52,27 @@ std::vector<std::byte> element_bytes(DType dtype, double value) {
   }
 }
 
+std::vector<std::byte> scalar_bytes(const PlanScalar& scalar) {
+  switch (scalar.type) {
+    case PlanScalar::Type::kInt32:
+      return element_bytes(DType::kInt32, static_cast<double>(scalar.integer));
+    case PlanScalar::Type::kUint32:
+      return element_bytes(DType::kUInt32, static_cast<double>(scalar.integer));
+    case PlanScalar::Type::kFloat32:
+      return element_bytes(DType::kFloat32, scalar.real);
+    case PlanScalar::Type::kInt64:
+      break;
+  }
+  std::vector<std::byte> bytes(sizeof scalar.integer);
+  std::memcpy(bytes.data(), &scalar.integer, bytes.size());
+  return bytes;
+}
+
 Result<std::unique_ptr<DeviceApi>> open_device(std::string_view api) {
   if (api == "opencl") return open_opencl();
   if (api == "vulkan") return open_vulkan();
+  if (api == "cuda") return open_cuda();
+  if (api == "metal") return open_metal();
   return fail("this version of KForge drives no {} devices", api);
 }
 

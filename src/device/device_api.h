@@ -48,6 +48,11 @@ class DeviceApi {
   // signature, and `package.binaries` gets what was compiled, where the interface gives it.
   virtual Step<std::string> build(DevicePackage& package, const LaunchPlan& plan, bool check) = 0;
   virtual Result<std::unique_ptr<DeviceMemory>> allocate(std::size_t bytes) = 0;
+  // The same on these pages of the process, where the device is the processor and can; else null. REQUIRES:
+  // whole pages that outlive it.
+  virtual Result<std::unique_ptr<DeviceMemory>> allocate_on([[maybe_unused]] std::span<std::byte> pages) {
+    return nullptr;
+  }
   // `memory` by the plan's numbers. Each step begins when the one before it has ended.
   virtual Result<std::unique_ptr<DeviceCall>> record(const LaunchPlan& plan,
                                                      const std::vector<PlanStep>& steps,
@@ -60,11 +65,15 @@ class DeviceApi {
 };
 
 // Opens the first device of that interface that can compute. An Error says what is missing.
-Result<std::unique_ptr<DeviceApi>> open_device(std::string_view api);  // "opencl", "vulkan"
+Result<std::unique_ptr<DeviceApi>> open_device(std::string_view api);  // "opencl", "vulkan", "cuda", "metal"
 Result<std::unique_ptr<DeviceApi>> open_opencl();
 Result<std::unique_ptr<DeviceApi>> open_vulkan();
+Result<std::unique_ptr<DeviceApi>> open_cuda();
+Result<std::unique_ptr<DeviceApi>> open_metal();
 
 // The bytes of one element with that value, 1 to 8 of them.
 std::vector<std::byte> element_bytes(DType dtype, double value);
+// A scalar as kernels take it, 4 or 8 of them.
+std::vector<std::byte> scalar_bytes(const PlanScalar& scalar);
 
 }  // namespace kforge

@@ -35,6 +35,7 @@ std::string to_bytes(const DevicePackage& package) {
                   {"dimensions", package.setting.dimensions},
                   {"most_threads", package.setting.most_threads},
                   {"most_memory", package.setting.most_memory},
+                  {"non_uniform", package.setting.non_uniform},
                   {"binaries", binaries}};
   const std::vector<std::uint8_t> bytes = Json::to_cbor(json);
   return {bytes.begin(), bytes.end()};
@@ -57,6 +58,7 @@ Result<DevicePackage> package_from(std::string_view bytes) {
     json.at("dimensions").get_to(package.setting.dimensions);
     json.at("most_threads").get_to(package.setting.most_threads);
     json.at("most_memory").get_to(package.setting.most_memory);
+    json.at("non_uniform").get_to(package.setting.non_uniform);
     for (const auto& [name, code] : json.at("binaries").items()) package.binaries[name] = bytes_of(code);
     if (package.files.empty()) return fail("the package has no source");
     return package;

@@ -9,8 +9,8 @@
 namespace kforge {
 namespace {
 
-constexpr std::size_t kGuardBytes = 4096;                   // before and after; a multiple of any alignment
-constexpr std::size_t kChunk = std::size_t{4} << 20;        // of transfers that are only looked at
+constexpr std::size_t kPage = 4096;                         // of shared memory
+constexpr std::size_t kChunk = std::size_t{4} << 20;        // of poison
 constexpr std::size_t kOwnMemory = std::size_t{256} << 20;  // all sets of the plan's private buffers together
 
 std::vector<std::byte> random_bytes(std::size_t count) {
@@ -21,19 +21,6 @@ std::vector<std::byte> random_bytes(std::size_t count) {
     byte = static_cast<std::byte>(state >> 32);
   }
   return bytes;
-}
-
-constexpr std::uint64_t kEmptyFingerprint = 1469598103934665603u;
-
-std::uint64_t add_to_fingerprint(std::uint64_t value, std::span<const std::byte> bytes) {
-  std::size_t i = 0;
-  for (std::uint64_t word; i + sizeof word <= bytes.size(); i += sizeof word) {
-    std::memcpy(&word, bytes.data() + i, sizeof word);
-    value = (value ^ word) * 1099511628211u;
-    value ^= value >> 29;
-  }
-  for (; i < bytes.size(); ++i) value = (value ^ static_cast<std::uint64_t>(bytes[i])) * 1099511628211u;
-  return value;
 }
 
 // A value no honest program makes: for floats NaN, else bits drawn now.
@@ -49,7 +36,7 @@ std::vector<std::byte> poison_element(DType dtype) {
 }
 
 // None before a simulator, which sees itself what goes past the end of a buffer.
-std::size_t guard_bytes() { return std::getenv("KFORGE_DEVICE_UNGUARDED") ? 0 : kGuardBytes; }
+std::size_t guard_bytes() { return std::getenv("KFORGE_DEVICE_UNGUARDED") ? 0 : KFORGE_GUARD_BYTES; }
 
 }  // namespace
 
@@ -67,23 +54,37 @@ DeviceRun::DeviceRun(DeviceApi& api, const LaunchPlan& plan, const PlanSetting& 
   own_.resize(std::clamp<std::size_t>(kOwnMemory / bytes, 1, slots));
 }
 
-Result<DeviceRun::Guarded> DeviceRun::allocate(std::size_t bytes) {
+Result<DeviceRun::Guarded> DeviceRun::allocate(std::size_t bytes, Lives lives) {
   Guarded made;
   made.bytes = bytes;
-  KF_TRY(made.memory, api_.allocate(bytes + 2 * guard_.size()));
-  if (guard_.empty()) return made;
-  KF_TRY_VOID(made.memory->write(0, guard_));
-  KF_TRY_VOID(made.memory->write(guard_.size() + bytes, guard_));
+  const std::size_t pages = (bytes + 2 * guard_.size() + kPage - 1) / kPage * kPage;
+  if (lives == Lives::kOneCall && pages <= shared_.size()) {
+    KF_TRY(made.memory, api_.allocate_on(shared_.first(pages)));
+    made.shared = made.memory != nullptr;
+    shared_ = made.shared ? shared_.subspan(pages) : std::span<std::byte>();
+  }
+  if (!made.memory) {
+    KF_TRY(made.memory, api_.allocate(bytes + 2 * guard_.size()));
+  }
+  KF_TRY_VOID(write_guards(made));
   return made;
+}
+
+Result<void> DeviceRun::write_guards(const Guarded& at) const {
+  if (guard_.empty()) return {};
+  KF_TRY_VOID(at.memory->write(0, guard_));
+  return at.memory->write(guard_.size() + at.bytes, guard_);
 }
 
 Result<void> DeviceRun::upload_params() {
   for (std::size_t i = 0; i < plan_.tensors; ++i) {
     if (!setting_.tensors[i].param) continue;
     if (!params_.contains(i)) {
-      KF_TRY(params_[i], allocate(plan_.memory[i].bytes));
+      // What was prepared from belongs to this program alone.
+      KF_TRY(params_[i], allocate(plan_.memory[i].bytes, has_prepare() ? Lives::kOn : Lives::kOneCall));
     }
-    KF_TRY_VOID(fill(params_[i], host_.data(i, 0)));
+    if (params_[i].shared) KF_TRY_VOID(write_guards(params_[i]));
+    KF_TRY_VOID(params_[i].memory->write(guard_.size(), host_.data(i, 0)));
   }
   return {};
 }
@@ -106,7 +107,8 @@ Result<std::vector<PlacedMemory>> DeviceRun::places(const Slot* slot, Buffers& o
     if (i >= plan_.tensors) {
       Buffers& buffers = plan_.memory[i].prepared ? prepared_ : own;
       if (!buffers.contains(i)) {
-        KF_TRY(buffers[i], allocate(plan_.memory[i].bytes));
+        KF_TRY(buffers[i],
+               allocate(plan_.memory[i].bytes, plan_.memory[i].prepared ? Lives::kOn : Lives::kOneCall));
       }
       at = &buffers.at(i);
     } else if (setting_.tensors[i].param) {
@@ -127,9 +129,6 @@ Result<void> DeviceRun::prepare() {
   KF_TRY(auto call, api_.record(plan_, plan_.prepare, memory));
   KF_TRY_VOID(api_.submit(*call));
   KF_TRY([[maybe_unused]] std::uint64_t ns, api_.finish());
-  for (auto& [buffer, at] : prepared_) {
-    KF_TRY(at.values, fingerprint(at));
-  }
   return {};
 }
 
@@ -139,7 +138,7 @@ Result<void> DeviceRun::open_slot(std::uint32_t index) {
   slot.tensors.resize(plan_.tensors);
   for (std::size_t i = 0; i < plan_.tensors; ++i)
     if (!setting_.tensors[i].param) {
-      KF_TRY(slot.tensors[i], allocate(plan_.memory[i].bytes));
+      KF_TRY(slot.tensors[i], allocate(plan_.memory[i].bytes, Lives::kOneCall));
     }
   KF_TRY(auto memory, places(&slot, own_buffers(index)));
   KF_TRY(slot.call, api_.record(plan_, plan_.run, memory));
@@ -152,10 +151,17 @@ Result<void> DeviceRun::upload(std::span<const std::uint32_t> slots) {
   for (const std::uint32_t index : slots) {
     KF_TRY_VOID(open_slot(index));
     for (std::size_t i = 0; i < plan_.tensors; ++i)
-      if (!setting_.tensors[i].param) KF_TRY_VOID(fill(slots_[index].tensors[i], host_.data(i, index)));
+      if (!setting_.tensors[i].param) {
+        const Guarded& at = slots_[index].tensors[i];
+        if (at.shared) KF_TRY_VOID(write_guards(at));
+        KF_TRY_VOID(at.memory->write(guard_.size(), host_.data(i, index)));
+      }
   }
   for (const Buffers& set : own_)
-    for (const auto& [buffer, at] : set) KF_TRY_VOID(poison(buffer, at));
+    for (const auto& [buffer, at] : set) {
+      if (at.shared) KF_TRY_VOID(write_guards(at));
+      KF_TRY_VOID(poison(buffer, at));
+    }
   return {};
 }
 
@@ -167,73 +173,69 @@ Result<std::uint64_t> DeviceRun::call(std::span<const std::uint32_t> slots) {
   return api_.finish();
 }
 
-Result<std::optional<std::string>> DeviceRun::broken_guard(const std::string& name, const Guarded& at) const {
-  if (guard_.empty()) return std::nullopt;
-  std::vector<std::byte> found(guard_.size());
-  KF_TRY_VOID(at.memory->read(0, found));
-  for (std::size_t i = guard_.size(); i-- > 0;)
-    if (found[i] != guard_[i])
-      return fmt::format("the program wrote {} bytes before the start of {}", guard_.size() - i, name);
-  KF_TRY_VOID(at.memory->read(guard_.size() + at.bytes, found));
-  for (std::size_t i = 0; i < guard_.size(); ++i)
-    if (found[i] != guard_[i])
-      return fmt::format("the program wrote {} bytes past the end of {}", i + 1, name);
-  return std::nullopt;
-}
-
-Result<std::uint64_t> DeviceRun::fingerprint(const Guarded& at) const {
-  std::uint64_t value = kEmptyFingerprint;
-  std::vector<std::byte> found(std::min(kChunk, at.bytes));
-  for (std::size_t done = 0; done < at.bytes; done += found.size()) {
-    const auto part = std::span(found).first(std::min(found.size(), at.bytes - done));
-    KF_TRY_VOID(at.memory->read(guard_.size() + done, part));
-    value = add_to_fingerprint(value, part);
-  }
-  return value;
-}
-
-// What is uploaded is kept in mind, not looked up again: the parent changes its memory while a call runs.
-Result<void> DeviceRun::fill(Guarded& at, std::span<const std::byte> from) {
-  at.values = kEmptyFingerprint;
-  for (std::size_t done = 0; done < from.size(); done += kChunk)
-    at.values = add_to_fingerprint(at.values, from.subspan(done, std::min(kChunk, from.size() - done)));
-  return at.memory->write(guard_.size(), from);
-}
-
-Result<std::optional<std::string>> DeviceRun::broken(std::size_t memory, const Guarded& at,
-                                                     const char* why) const {
-  KF_TRY(auto found, broken_guard(plan_.memory[memory].name, at));
-  if (found || !why) return found;
-  KF_TRY(const std::uint64_t values, fingerprint(at));
-  if (values == at.values) return std::nullopt;
-  return fmt::format("the program wrote to {}, which {}", plan_.memory[memory].name, why);
-}
-
-Result<std::optional<std::string>> DeviceRun::download(std::span<const std::uint32_t> slots) {
-  constexpr const char *kInput = "is read-only", *kPrepared = "prepare made and run may only read";
+Result<void> DeviceRun::download(std::span<const std::uint32_t> slots) {
   for (const std::uint32_t index : slots)
-    for (std::size_t i = 0; i < plan_.tensors; ++i) {
-      if (setting_.tensors[i].param) continue;
-      const bool output = setting_.tensors[i].output;
-      const Guarded& at = slots_.at(index).tensors.at(i);
-      KF_TRY(auto found, broken(i, at, output ? nullptr : kInput));
-      if (found) return found;
-      if (output) KF_TRY_VOID(at.memory->read(guard_.size(), host_.data(i, index)));
-    }
-  for (const auto& [tensor, at] : params_) {
-    KF_TRY(auto found, broken(tensor, at, kInput));
-    if (found) return found;
+    for (std::size_t i = 0; i < plan_.tensors; ++i)
+      if (setting_.tensors[i].output)
+        KF_TRY_VOID(slots_.at(index).tensors.at(i).memory->read(guard_.size(), host_.data(i, index)));
+  return {};
+}
+
+void DeviceRun::add_stretches(std::size_t memory, const Guarded& at, std::uint32_t slot, bool values) {
+  Stretch stretch{&at, {}, 0};
+  KforgeShownRow& row = stretch.row;
+  const bool tensor = memory < plan_.tensors;
+  row.tensor = tensor ? static_cast<std::int32_t>(memory) : -1;
+  row.slot = slot;
+  row.prepared = !tensor && plan_.memory[memory].prepared;
+  if (!tensor) plan_.memory[memory].name.copy(row.name, sizeof row.name - 1);
+  auto add = [&](std::uint32_t part, std::size_t offset, std::size_t bytes) {
+    row.part = part, row.bytes = bytes, stretch.offset = offset;
+    to_show_.push_back(stretch);
+  };
+  add(KFORGE_SHOWN_BEFORE, 0, guard_.size());
+  add(KFORGE_SHOWN_AFTER, guard_.size() + at.bytes, guard_.size());
+  if (values) add(KFORGE_SHOWN_VALUES, guard_.size(), at.bytes);
+}
+
+Result<bool> DeviceRun::show(std::span<const std::uint32_t> slots, bool from_start,
+                             std::span<std::byte> window) {
+  if (window.size() < sizeof(KforgeShown) + guard_.size()) return fail("the window is too small");
+  if (from_start) {
+    to_show_.clear();
+    for (const std::uint32_t index : slots)
+      for (std::size_t i = 0; i < slots_.at(index).tensors.size(); ++i)
+        if (!setting_.tensors[i].param)
+          add_stretches(i, slots_[index].tensors[i], index, !setting_.tensors[i].output);
+    if (!slots.empty())
+      for (const auto& [tensor, at] : params_) add_stretches(tensor, at, 0, true);
+    // Buffers have numbers of their own: set by set, in each by the plan's.
+    const auto number = [&](std::size_t set, std::size_t buffer) {
+      return static_cast<std::uint32_t>(set * plan_.memory.size() + buffer);
+    };
+    for (const auto& [buffer, at] : prepared_) add_stretches(buffer, at, number(0, buffer), true);
+    for (std::size_t set = 0; set < own_.size() && !slots.empty(); ++set)
+      for (const auto& [buffer, at] : own_[set]) add_stretches(buffer, at, number(set, buffer), false);
+    std::ranges::reverse(to_show_);
   }
-  for (const auto& [buffer, at] : prepared_) {
-    KF_TRY(auto found, broken(buffer, at, kPrepared));
-    if (found) return found;
+  KforgeShown head{};
+  std::size_t at = sizeof head;
+  while (!to_show_.empty() && head.rows < KFORGE_MAX_SHOWN_ROWS) {
+    Stretch& next = to_show_.back();
+    // Guard zones come whole, values in parts of whole words.
+    std::size_t bytes = std::min<std::size_t>(next.row.bytes, (window.size() - at) / 8 * 8);
+    if (bytes < next.row.bytes && next.row.part != KFORGE_SHOWN_VALUES) bytes = 0;
+    if (bytes == 0 && next.row.bytes > 0) break;
+    KF_TRY_VOID(next.memory->memory->read(next.offset, window.subspan(at, bytes)));
+    KforgeShownRow row = next.row;
+    row.bytes = bytes, row.at = at;
+    head.row[head.rows++] = row;
+    at += bytes;
+    next.row.first += bytes, next.row.bytes -= bytes, next.offset += bytes;
+    if (next.row.bytes == 0) to_show_.pop_back();
   }
-  for (const Buffers& set : own_)
-    for (const auto& [buffer, at] : set) {
-      KF_TRY(auto found, broken(buffer, at, nullptr));
-      if (found) return found;
-    }
-  return std::nullopt;
+  std::memcpy(window.data(), &head, sizeof head);
+  return !to_show_.empty();
 }
 
 }  // namespace kforge

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/device_api.h"
+#include "runner/protocol.h"
 
 namespace kforge {
 
@@ -31,14 +32,30 @@ class DeviceRun {
   Result<void> upload(std::span<const std::uint32_t> slots);
   // REQUIRES: the slots were uploaded. Gives the device's own time.
   Result<std::uint64_t> call(std::span<const std::uint32_t> slots);
-  // What was written that may not be, in words; nothing when all is as it must be.
-  Result<std::optional<std::string>> download(std::span<const std::uint32_t> slots);
+  Result<void> download(std::span<const std::uint32_t> slots);
+
+  bool guarded() const { return !guard_.empty(); }
+  // What guard zones hold; else what this process draws. REQUIRES: nothing was allocated yet.
+  void set_guard(std::span<const std::byte> guard) { guard_.assign(guard.begin(), guard.end()); }
+  // Pages that other programs use too, each in its turn: what lives in them from an upload to the download
+  // after it is the same memory for all of them, and none is faster for where it lies. Where the device can;
+  // see DeviceApi::allocate_on.
+  void share(std::span<std::byte> pages) { shared_ = pages; }
+  // Device memory besides the outputs, into a window (runner/protocol.h): of these slots and of all buffers,
+  // or with no slots what was prepared. False: that was all; else the next window goes on.
+  Result<bool> show(std::span<const std::uint32_t> slots, bool from_start, std::span<std::byte> window);
 
  private:
   struct Guarded {
     std::unique_ptr<DeviceMemory> memory;
     std::size_t bytes = 0;
-    std::uint64_t values = 0;  // fingerprint of what it must still hold after a call, where that is known
+    bool shared = false;  // with other programs: its guard zones are written anew for each upload
+  };
+  // A stretch of memory that is to be shown.
+  struct Stretch {
+    const Guarded* memory = nullptr;
+    KforgeShownRow row{};
+    std::size_t offset = 0;  // into the allocation
   };
   struct Slot {
     std::vector<Guarded> tensors;  // by the plan's numbers; empty where a tensor is a param
@@ -46,28 +63,28 @@ class DeviceRun {
   };
   using Buffers = std::map<std::size_t, Guarded>;  // of the plan, by its numbers
 
-  Result<Guarded> allocate(std::size_t bytes);
+  enum class Lives : std::uint8_t { kOneCall, kOn };
+  Result<Guarded> allocate(std::size_t bytes, Lives lives);
+  Result<void> write_guards(const Guarded& at) const;
   Result<void> upload_params();
   Result<void> open_slot(std::uint32_t slot);
   Result<std::vector<PlacedMemory>> places(const Slot* slot, Buffers& own);
   Result<void> poison(std::size_t buffer, const Guarded& at);
   Buffers& own_buffers(std::uint32_t slot) { return own_[slot % own_.size()]; }
-  Result<std::optional<std::string>> broken_guard(const std::string& name, const Guarded& at) const;
-  Result<void> fill(Guarded& at, std::span<const std::byte> from);
-  // Guard zones, and the values of what may only be read; `why` says why it may not be written.
-  Result<std::optional<std::string>> broken(std::size_t memory, const Guarded& at, const char* why) const;
-  Result<std::uint64_t> fingerprint(const Guarded& at) const;
+  void add_stretches(std::size_t memory, const Guarded& at, std::uint32_t slot, bool values);
 
   DeviceApi& api_;
   const LaunchPlan& plan_;
   const PlanSetting& setting_;
   const HostTensors& host_;
   std::vector<std::byte> guard_;  // what guard zones hold
+  std::span<std::byte> shared_;   // what is left of it
   std::map<std::size_t, Guarded> params_;
   Buffers prepared_;          // of the plan: live until the next prepare
   std::vector<Buffers> own_;  // private to a call: as many sets as fit, so that the calls of a batch
                               // find nothing of each other
   std::vector<Slot> slots_;
+  std::vector<Stretch> to_show_;  // what is left, the next one last
 };
 
 }  // namespace kforge

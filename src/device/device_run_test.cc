@@ -7,6 +7,8 @@
 #include <cstring>
 #include <functional>
 
+#include "device/shown_check.h"
+
 namespace kforge {
 namespace {
 
@@ -95,12 +97,30 @@ class DeviceRuns : public testing::Test {
   std::string broken_by(FakeKernel kernel, std::vector<std::uint32_t> slots = {0}) {
     api_.kernel = std::move(kernel);
     DeviceRun run(api_, plan_, setting_, host_, 2);
+    ShownCheck check({{"x", 16, false, false}, {"w", 16, true, false}, {"y", 16, false, true}},
+                     std::vector<std::byte>(KFORGE_GUARD_BYTES, std::byte{0x5a}));
+    run.set_guard(check.guard());
     EXPECT_TRUE(run.prepare());
+    EXPECT_EQ(looked(run, check, {}), "");
     EXPECT_TRUE(run.upload(slots));
+    for (const std::uint32_t slot : slots) check.note(0, slot, host_.data(0, slot));
+    check.note(1, 0, host_.data(1, 0));
     EXPECT_EQ(run.call(slots).value_or(0), 7u);
-    auto broken = run.download(slots);
-    EXPECT_TRUE(broken);
-    return broken ? broken->value_or("") : "";
+    EXPECT_TRUE(run.download(slots));
+    return looked(run, check, slots);
+  }
+
+  // As the parent does it, through a window in which not all fits at once.
+  static std::string looked(DeviceRun& run, ShownCheck& check, const std::vector<std::uint32_t>& slots) {
+    std::vector<std::byte> window(sizeof(KforgeShown) + KFORGE_GUARD_BYTES + 8);
+    check.begin(slots.empty());
+    bool from_start = true;
+    for (Result<bool> more = true; more.value_or(false); from_start = false) {
+      more = run.show(slots, from_start, window);
+      if (!more) return more.error().message;
+      if (auto broken = check.look(window)) return *broken;
+    }
+    return check.end(slots).value_or("");
   }
 
   FakeApi api_;

@@ -1,18 +1,15 @@
 // OpenCL: any installable client driver; PoCL where there is no GPU. Calls are enqueued on one in-order
 // queue.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <map>
 
-#include "base/files.h"
 #include "base/nearest.h"
 #include "device/device_api.h"
 
 #if __has_include(<CL/cl.h>)
 #include "device/opencl_library.h"
+#include "device/package_folder.h"
 #include "device/signature.h"
 
 namespace kforge {
@@ -122,22 +119,6 @@ class ClCall final : public DeviceCall {
   std::vector<cl_mem> parts;  // sub-buffers
 };
 
-std::vector<std::byte> scalar_bytes(const PlanScalar& scalar) {
-  switch (scalar.type) {
-    case PlanScalar::Type::kInt32:
-      return element_bytes(DType::kInt32, static_cast<double>(scalar.integer));
-    case PlanScalar::Type::kUint32:
-      return element_bytes(DType::kUInt32, static_cast<double>(scalar.integer));
-    case PlanScalar::Type::kFloat32:
-      return element_bytes(DType::kFloat32, scalar.real);
-    case PlanScalar::Type::kInt64:
-      break;
-  }
-  std::vector<std::byte> bytes(sizeof scalar.integer);
-  std::memcpy(bytes.data(), &scalar.integer, bytes.size());
-  return bytes;
-}
-
 class OpenCl final : public DeviceApi {
  public:
   OpenCl(cl_device_id device, cl_context context, cl_command_queue queue)
@@ -164,6 +145,15 @@ class OpenCl final : public DeviceApi {
     cl_int error = CL_SUCCESS;
     cl_mem memory = KF_CL(clCreateBuffer)(context_, CL_MEM_READ_WRITE, bytes, nullptr, &error);
     if (error != CL_SUCCESS) return fail("clCreateBuffer of {} bytes: {}", bytes, opencl_error(error));
+    return std::make_unique<ClMemory>(queue_, memory);
+  }
+
+  Result<std::unique_ptr<DeviceMemory>> allocate_on(std::span<std::byte> pages) override {
+    if (!facts_.this_processor()) return nullptr;
+    cl_int error = CL_SUCCESS;
+    cl_mem memory = KF_CL(clCreateBuffer)(context_, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, pages.size(),
+                                          pages.data(), &error);
+    if (error != CL_SUCCESS) return nullptr;
     return std::make_unique<ClMemory>(queue_, memory);
   }
 
@@ -232,7 +222,7 @@ class OpenCl final : public DeviceApi {
           CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT))
       options = "-cl-std=CL1.2 -cl-kernel-arg-info";
     if (package.files.size() > 1) {
-      KF_TRY(const std::string folder, write_headers(package));
+      KF_TRY(const std::string folder, write_package_files(package, 1));  // what the main one includes
       options += " -I " + folder;
     }
     const std::string source = package.prelude() + package.files.front().content;
@@ -258,20 +248,6 @@ class OpenCl final : public DeviceApi {
     if (error != CL_SUCCESS) return fail("clCreateProgramWithBinary: {}", opencl_error(error));
     KF_CL_TRY(clBuildProgram, program_, 1, &device_, "", nullptr, nullptr);
     return std::string();
-  }
-
-  // Files that the main one includes, where the driver's compiler finds them.
-  static Result<std::string> write_headers(const DevicePackage& package) {
-    const char* scratch = std::getenv("TMPDIR");
-    std::string folder = std::string(scratch ? scratch : "/tmp") + "/sources.XXXXXX";
-    if (!::mkdtemp(folder.data())) return fail("cannot make a folder for headers: {}", std::strerror(errno));
-    for (std::size_t i = 1; i < package.files.size(); ++i) {
-      const fs::path path = fs::path(folder) / package.files[i].name;
-      std::error_code error;
-      fs::create_directories(path.parent_path(), error);
-      if (!(std::ofstream(path) << package.files[i].content)) return fail("cannot write {}", path.string());
-    }
-    return folder;
   }
 
   std::string build_log() const {

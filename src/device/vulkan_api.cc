@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstring>
 #include <map>
@@ -150,6 +151,13 @@ class Vulkan final : public DeviceApi {
     return std::make_unique<VulkanMemory>(*this, made);
   }
 
+  Result<std::unique_ptr<DeviceMemory>> allocate_on(std::span<std::byte> pages) override {
+    if (!imports_memory_ || !facts_.this_processor()) return nullptr;
+    auto made = import_buffer(pages);
+    if (!made) return nullptr;
+    return std::make_unique<VulkanMemory>(*this, *made);
+  }
+
   Result<std::unique_ptr<DeviceCall>> record(const LaunchPlan& plan, const std::vector<PlanStep>& steps,
                                              const std::vector<PlacedMemory>& memory) override {
     auto call = std::make_unique<VulkanCall>();
@@ -266,7 +274,11 @@ class Vulkan final : public DeviceApi {
     queues.queueFamilyIndex = index;
     queues.queueCount = 1;
     queues.pQueuePriorities = &priority;
+    imports_memory_ = has_extension(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+    const char* extensions[] = {VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME};
     VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &features};
+    info.enabledExtensionCount = imports_memory_ ? 1 : 0;
+    info.ppEnabledExtensionNames = extensions;
     info.queueCreateInfoCount = 1;
     info.pQueueCreateInfos = &queues;
     KF_VK_TRY(vkCreateDevice, physical_, &info, nullptr, &device_);
@@ -277,6 +289,15 @@ class Vulkan final : public DeviceApi {
     KF_VK_TRY(vkCreateCommandPool, device_, &pools, nullptr, &pool_);
     read_facts(features.features, f12, family->timestampValidBits > 0);
     return {};
+  }
+
+  bool has_extension(const char* name) const {
+    std::uint32_t count = 0;
+    KF_VK(vkEnumerateDeviceExtensionProperties)(physical_, nullptr, &count, nullptr);
+    std::vector<VkExtensionProperties> all(count);
+    KF_VK(vkEnumerateDeviceExtensionProperties)(physical_, nullptr, &count, all.data());
+    return std::ranges::any_of(all,
+                               [&](const auto& one) { return std::strcmp(one.extensionName, name) == 0; });
   }
 
   void read_facts(const VkPhysicalDeviceFeatures& features, const VkPhysicalDeviceVulkan12Features& f12,
@@ -315,12 +336,41 @@ class Vulkan final : public DeviceApi {
         facts_.memory_bytes = std::max<std::uint64_t>(facts_.memory_bytes, heap.size);
   }
 
-  Result<VulkanBuffer> make_buffer(std::size_t bytes, VkMemoryPropertyFlags wanted) const {
-    VulkanBuffer made;
+  static VkBufferCreateInfo buffer_info(std::size_t bytes) {
     VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
     info.size = bytes;
     info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                  VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    return info;
+  }
+
+  // On pages of the process.
+  Result<VulkanBuffer> import_buffer(std::span<std::byte> pages) const {
+    constexpr auto kHandle = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+    const auto kinds_of = reinterpret_cast<PFN_vkGetMemoryHostPointerPropertiesEXT>(
+        KF_VK(vkGetDeviceProcAddr)(device_, "vkGetMemoryHostPointerPropertiesEXT"));
+    if (!kinds_of) return fail("there is no vkGetMemoryHostPointerPropertiesEXT");
+    VkMemoryHostPointerPropertiesEXT kinds{VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
+    if (kinds_of(device_, kHandle, pages.data(), &kinds) != VK_SUCCESS || kinds.memoryTypeBits == 0)
+      return fail("the Vulkan device takes no memory of the process");
+    const VkExternalMemoryBufferCreateInfo external{VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+                                                    nullptr, kHandle};
+    VkBufferCreateInfo info = buffer_info(pages.size());
+    info.pNext = &external;
+    VulkanBuffer made;
+    KF_VK_TRY(vkCreateBuffer, device_, &info, nullptr, &made.buffer);
+    const VkImportMemoryHostPointerInfoEXT import{VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
+                                                  nullptr, kHandle, pages.data()};
+    const VkMemoryAllocateInfo allocate{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, &import, pages.size(),
+                                        static_cast<std::uint32_t>(std::countr_zero(kinds.memoryTypeBits))};
+    KF_VK_TRY(vkAllocateMemory, device_, &allocate, nullptr, &made.memory);
+    KF_VK_TRY(vkBindBufferMemory, device_, made.buffer, made.memory, 0);
+    return made;
+  }
+
+  Result<VulkanBuffer> make_buffer(std::size_t bytes, VkMemoryPropertyFlags wanted) const {
+    VulkanBuffer made;
+    const VkBufferCreateInfo info = buffer_info(bytes);
     KF_VK_TRY(vkCreateBuffer, device_, &info, nullptr, &made.buffer);
     VkMemoryRequirements needs;
     KF_VK(vkGetBufferMemoryRequirements)(device_, made.buffer, &needs);
@@ -527,6 +577,7 @@ class Vulkan final : public DeviceApi {
   VkDevice device_ = VK_NULL_HANDLE;
   VkQueue queue_ = VK_NULL_HANDLE;
   VkCommandPool pool_ = VK_NULL_HANDLE;
+  bool imports_memory_ = false;  // of the process
   VkPhysicalDeviceLimits limits_{};
   VkPhysicalDeviceMemoryProperties kinds_{};
   VkBuffer staging_ = VK_NULL_HANDLE;

@@ -18,6 +18,7 @@
 #include "execute/faults.h"
 #include "execute/held_memory.h"
 #include "execute/process_status.h"
+#include "execute/shown_window.h"
 #include "execute/thread_times.h"
 #include "execute/waiting_runners.h"
 
@@ -73,6 +74,9 @@ std::string_view stage_name(std::uint32_t type) {
       return "the upload before a call";
     case KFORGE_DOWNLOAD:
       return "the download after a call";
+    case KFORGE_WINDOW:
+    case KFORGE_SHOW:
+      return "the look at the device's memory";
     default:
       return "the end";
   }
@@ -166,6 +170,7 @@ struct ProgramProcess::State {
   std::string said, printed;
   std::uint64_t together_bytes = 0;  // ProgramSpec::together_bytes
   std::optional<HeldMemory> held;
+  std::optional<ShownWindow> window;  // of a program that shows the memory of its device
   Clock::time_point memory_seen = Clock::now();
 
   // One packet, or nothing when the program ended or the deadline passed.
@@ -179,6 +184,8 @@ struct ProgramProcess::State {
   bool ends_within(milliseconds limit);
   bool has_unsolicited() const;
   Failure forged();
+  Step<bool> open_window(const BoundTask& task, const InputMemory& inputs, milliseconds limit);
+  Step<bool> look_at_device(std::span<const std::uint32_t> slots, milliseconds limit);
   void note_memory();
   bool takes_too_much();
   Failure too_much_memory(std::uint32_t stage);
@@ -275,12 +282,6 @@ Step<Received> ProgramProcess::State::await(std::uint32_t stage, milliseconds li
         return candidate_failed(
             describe_fault(fault, argument_names, stage_name(stage), exit ? exit->err : ""));
       }
-      [[fallthrough]];
-    case KFORGE_BROKEN:
-      if (received.header.type == KFORGE_BROKEN && stage == KFORGE_DOWNLOAD)
-        return candidate_failed(
-            Rejected{Gate::kMemory, printable_tail({reinterpret_cast<const char*>(received.payload.data()),
-                                                    received.payload.size()})});
       [[fallthrough]];
     default:
       process->kill();
@@ -410,6 +411,25 @@ Step<bool> ProgramProcess::State::launch(const ProgramSpec& spec, milliseconds l
   return true;
 }
 
+Step<bool> ProgramProcess::State::open_window(const BoundTask& task, const InputMemory& inputs,
+                                              milliseconds limit) {
+  KF_TRY(window, ShownWindow::create(task, inputs));
+  std::vector<int> fds = {window->fd()};
+  if (inputs.device) fds.push_back(inputs.device->get());
+  KF_STEP([[maybe_unused]] Received mapped,
+          exchange({KFORGE_WINDOW, 0, window->bytes(), 0}, nullptr, fds, limit, nullptr));
+  return true;
+}
+
+// Gate "memory" of devices; with no slots what prepare made is learned.
+Step<bool> ProgramProcess::State::look_at_device(std::span<const std::uint32_t> slots, milliseconds limit) {
+  return window->look(slots, [&](std::uint64_t part) -> Step<bool> {
+    const KforgeMessage message{KFORGE_SHOW, static_cast<std::uint32_t>(slots.size_bytes()), part, 0};
+    KF_STEP(const Received shown, exchange(message, slots.data(), {}, limit, nullptr));
+    return shown.header.value != 0;
+  });
+}
+
 Step<std::unique_ptr<ProgramProcess>> ProgramProcess::start(const ProgramSpec& spec, const BoundTask& task,
                                                             const InputMemory& inputs,
                                                             milliseconds load_limit) {
@@ -443,6 +463,9 @@ Step<std::unique_ptr<ProgramProcess>> ProgramProcess::start(const ProgramSpec& s
   state->usage.has_prepare = (loaded.header.value & KFORGE_HAS_PREPARE) != 0;
   state->usage.has_transfers = (loaded.header.value & KFORGE_HAS_TRANSFERS) != 0;
   state->usage.starts_anew = spec.starts_anew;
+  if (loaded.header.value & KFORGE_SHOWS_MEMORY) {
+    KF_STEP([[maybe_unused]] bool opened, state->open_window(task, inputs, load_limit));
+  }
   return std::unique_ptr<ProgramProcess>(new ProgramProcess(std::move(state)));
 }
 
@@ -450,8 +473,12 @@ Step<CallTime> ProgramProcess::prepare(milliseconds limit) {
   CallTime time;
   pid_t pid = state_->process->pid();
   std::size_t before = status_bytes(pid, "RssAnon:");
+  if (state_->window) state_->window->note_params();
   KF_STEP([[maybe_unused]] Received done,
           state_->exchange({KFORGE_PREPARE, 0, 0, 0}, nullptr, {}, limit, &time));
+  if (state_->window) {
+    KF_STEP([[maybe_unused]] bool looked, state_->look_at_device({}, limit));
+  }
   std::size_t after = status_bytes(pid, "RssAnon:");
   state_->usage.setup_ns = time.parent_ns;
   state_->usage.setup_bytes = after > before ? after - before : 0;
@@ -466,6 +493,11 @@ Step<CallTime> ProgramProcess::call(const std::vector<std::uint32_t>& slots, mil
     const KforgeMessage message{type, static_cast<std::uint32_t>(slots.size() * sizeof slots[0]), 0, 0};
     return state_->exchange(message, slots.data(), {}, limit, timed);
   };
+  if (state_->window) {
+    // Params of a program that has prepared are those it prepared.
+    if (!state_->usage.has_prepare) state_->window->note_params();
+    state_->window->note_inputs(slots);
+  }
   if (state_->usage.has_transfers) {
     KF_STEP([[maybe_unused]] Received uploaded, send(KFORGE_UPLOAD, nullptr));
   }
@@ -474,6 +506,9 @@ Step<CallTime> ProgramProcess::call(const std::vector<std::uint32_t>& slots, mil
     (state_->usage.starts_anew ? time.cpu_ns : time.device_ns) = static_cast<double>(done.header.value);
     KF_STEP(Received downloaded, send(KFORGE_DOWNLOAD, nullptr));
     if (state_->usage.starts_anew) time.stated_ns = static_cast<double>(downloaded.header.value);
+  }
+  if (state_->window) {
+    KF_STEP([[maybe_unused]] bool looked, state_->look_at_device(slots, limit));
   }
   state_->note_memory();
   return time;

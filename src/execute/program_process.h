@@ -66,7 +66,7 @@ struct Usage {
 class ProgramProcess {
  public:
   // Starts the program, hands it the memory and lets it load the candidate. The params may be filled later:
-  // prepare() is not called yet.
+  // prepare() is not called yet. REQUIRES: `inputs` outlives the process.
   static Step<std::unique_ptr<ProgramProcess>> start(const ProgramSpec& spec, const BoundTask& task,
                                                      const InputMemory& inputs,
                                                      std::chrono::milliseconds load_limit);

@@ -52,11 +52,13 @@ Result<RunSetting> run_setting(const Platform& platform) {
     // processor.
     setting.env.emplace("PATH", "/usr/bin:/bin");
     setting.scratch = true;
+    setting.reserves_addresses = platform.sandbox.reserves_addresses;
     setting.thread_variables = {"POCL_MAX_PTHREAD_COUNT", "LP_NUM_THREADS"};
   }
   if (platform.kind == PlatformKind::kCommand) {
     setting.env.emplace("PATH", "/usr/bin:/bin");
     setting.scratch = setting.starts_anew = true;
+    setting.reserves_addresses = platform.sandbox.reserves_addresses;
   }
   return setting;
 }
@@ -96,6 +98,7 @@ Result<StagedProgram> stage_runner(std::string name, const RunSetting& setting, 
   if (has_guarded) spec.guarded = command(guarded);
   spec.thread_variables = setting.thread_variables;
   spec.scratch = setting.scratch;
+  spec.limits.reserves_addresses = setting.reserves_addresses;
   spec.starts_anew = setting.starts_anew;
   return program;
 }

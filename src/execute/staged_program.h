@@ -24,6 +24,7 @@ struct RunSetting {
   std::vector<std::filesystem::path> readable;
   std::map<std::string, std::string> env;
   bool scratch = false;                       // programs write files (drivers do)
+  bool reserves_addresses = false;            // SandboxLimits::reserves_addresses
   bool starts_anew = false;                   // ProgramSpec::starts_anew
   std::vector<std::string> thread_variables;  // further ones that get the number of threads
 };

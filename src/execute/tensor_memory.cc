@@ -11,6 +11,9 @@
 namespace kforge {
 namespace {
 
+constexpr std::size_t kDeviceRoom = 4 * KFORGE_GUARD_BYTES;    // around each tensor on a device
+constexpr std::size_t kDeviceBuffers = std::size_t{64} << 20;  // of the programs' own
+
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kAlign = 64;
 
@@ -160,6 +163,13 @@ Result<InputMemory> InputMemory::create_for_turns(const BoundTask& task, std::ui
   KF_TRY(TensorMemory outputs, TensorMemory::create(memory.layout, KFORGE_ARENA_OUTPUTS, false));
   outputs.stay_in_view();  // reset before every batch of every program
   memory.outputs = std::make_shared<const TensorMemory>(std::move(outputs));
+  // Takes memory only where a program uses it.
+  const std::size_t tensors = std::size_t{slots} * memory.layout.rows.size();
+  KF_TRY(Fd device, make_memfd("device-memory", memory.layout.arena_bytes[KFORGE_ARENA_PARAMS] +
+                                                    memory.layout.arena_bytes[KFORGE_ARENA_INPUTS] +
+                                                    memory.layout.arena_bytes[KFORGE_ARENA_OUTPUTS] +
+                                                    tensors * kDeviceRoom + kDeviceBuffers));
+  memory.device = std::make_shared<const Fd>(std::move(device));
   return memory;
 }
 

@@ -70,6 +70,10 @@ struct InputMemory {
   // makes the same code several percent slower or faster for as long as its process lives.
   std::shared_ptr<const TensorMemory> outputs = nullptr;
 
+  // The same for the buffers of devices that are this processor: each program's own from one upload to the
+  // download after it.
+  std::shared_ptr<const Fd> device = nullptr;
+
   static Result<InputMemory> create(const BoundTask& task, std::uint32_t slots);
   // With `outputs`. Every slot is reset before every batch: two programs that know of each other could pass
   // answers on in it.

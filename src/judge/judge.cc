@@ -33,15 +33,16 @@ void record_not_applicable(GateStage stage, PlatformKind kind, Verdict& verdict)
       verdict.skip(row.gate, fmt::format("not on {} platforms: {}", name_of(kind), rule.note));
 }
 
-// What the device's driver does not promise is not asked of programs.
+// What the device itself does not keep, by a kernel that tried it (device/float_probe.h), is not asked of
+// programs.
 void relax(const Device& device, const std::map<std::string, double>& given_peaks, JudgeContext& context) {
   if (!device.facts) return;
   if (!device.facts->nonfinite) {
     context.finite_math = true;
     context.relaxed =
-        "NaN and infinities among the inputs are not judged: the driver promises nothing for them";
+        "NaN and infinities among the inputs are not judged: a probe kernel got others on this device";
   } else if (!device.facts->denormals) {
-    context.relaxed = "denormals may be zero: the driver does not promise to keep them";
+    context.relaxed = "denormals may be zero: a probe kernel found them flushed on this device";
   }
   if (!device.this_processor() && !given_peaks.contains("memory_gb_s"))
     context.no_floor = "the bandwidth of this device is not known: 'memory_gb_s' in [peaks] would say it";

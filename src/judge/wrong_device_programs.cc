@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/files.h"
 
@@ -71,6 +72,17 @@ void add_macros(std::string& source, const BoundTask& task) {
                                 element_count(input.shape), element_count(output.shape)));
 }
 
+// Of a line "// grid: 65535 65535"; one block where there is none.
+Json grid_of(const std::string& kernel) {
+  Json grid = Json::array();
+  constexpr std::string_view kMark = "// grid: ";
+  if (const std::size_t at = kernel.find(kMark); at != std::string::npos) {
+    std::istringstream sizes(kernel.substr(at + kMark.size(), kernel.find('\n', at) - at - kMark.size()));
+    for (int size = 0; sizes >> size;) grid.push_back(size);
+  }
+  return grid.empty() ? Json::array({1}) : grid;
+}
+
 Result<void> add_kernel(const fs::path& file, const Candidate& example, const BoundTask& task,
                         std::vector<WrongProgram>& programs) {
   KF_TRY(std::string kernel, read_file(file, kLargestWrongProgram));
@@ -80,7 +92,7 @@ Result<void> add_kernel(const fs::path& file, const Candidate& example, const Bo
   KF_TRY(Json plan, plan_of_example(example));
   append(plan["run"],
          Json::array({{{"kernel", "wrong"},
-                       {"grid", {1}},
+                       {"grid", grid_of(kernel)},
                        {"block", {1}},
                        {"args", {task.arguments.front().c_name, task.arguments.back().c_name}}}}));
   program.candidate = with_plan(example, plan);

@@ -67,7 +67,7 @@ bool Platform::emulated() const {
   return emulates_device() || (!run.machine.empty() && run.machine != this_machine());
 }
 
-bool Platform::emulates_device() const {
+bool Platform::has_emulator() const {
   return kind == PlatformKind::kDevice &&
          (run.driver == DeviceDriver::kCuda || run.driver == DeviceDriver::kMetal);
 }
@@ -79,7 +79,10 @@ const std::vector<std::string>& Platform::prefix_here() const {
 
 std::vector<std::filesystem::path> Platform::readable() const {
   std::vector<std::filesystem::path> paths = sandbox.read;
-  paths.insert(paths.end(), sandbox.devices.begin(), sandbox.devices.end());
+  std::error_code ignored;
+  // Where there is an emulator, a device that is not there is no mistake.
+  for (const std::filesystem::path& device : sandbox.devices)
+    if (!has_emulator() || std::filesystem::exists(device, ignored)) paths.push_back(device);
   return paths;
 }
 

@@ -125,6 +125,7 @@ struct Platform {
     std::vector<std::filesystem::path> read;           // besides the system's: toolchains outside /usr
     std::vector<std::filesystem::path> devices;        // below /dev
     std::map<std::string, std::string> env;            // of compilers and programs
+    bool reserves_addresses = false;                   // its drivers do: SandboxLimits::reserves_addresses
   } sandbox;
   std::map<std::string, double> peaks;  // given instead of measured, by the names of kPeakNames
   std::vector<Profiler> profilers;
@@ -138,8 +139,10 @@ struct Platform {
   // Programs are for another machine than this one: they run, if at all, under an emulator, and no time that
   // they take says anything.
   bool emulated() const;
-  // Of kind device, for a device that KForge has an emulator for and no driver: its programs are built into
-  // native libraries (emulate/emulate.h).
+  // Of kind device, in a language that KForge has an emulator for.
+  bool has_emulator() const;
+  // And no such device opens here (looked for once in a process): its programs are built into native
+  // libraries (emulate/emulate.h).
   bool emulates_device() const;
   // What stands before the runner here.
   const std::vector<std::string>& prefix_here() const;

@@ -13,6 +13,7 @@ namespace {
 using State = Readiness::State;
 
 constexpr auto kAnswerLimit = std::chrono::seconds(10);
+constexpr const char* kCudaLibrary = "libcuda.so.1";
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -26,13 +27,13 @@ std::string last_words(const SandboxExit& exit) {
 
 // Whether the library's file is where the loader looks, or in a folder the platform names. It is not loaded:
 // a driver may crash, or start threads.
-bool library_present(const Platform& platform) {
-  const std::string& library = platform.probe.library;
+bool library_present(const Platform& platform, const std::string& library) {
   if (library.find('/') != std::string::npos) return fs::exists(library);
   std::vector<fs::path> folders = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
                                    "/usr/lib", "/usr/local/lib"};
   for (const fs::path& read : platform.sandbox.read)
     folders.insert(folders.end(), {read, read / "lib", read / "lib64"});
+  folders.insert(folders.end(), {"/usr/lib/wsl/lib", "/usr/local/cuda/compat"});
   for (const fs::path& folder : folders)
     if (fs::exists(folder / library)) return true;
   return false;
@@ -60,6 +61,7 @@ Result<SandboxExit> ask(const Platform& platform, const std::vector<std::string>
   spec.env.emplace("PATH", "/usr/bin:/bin");
   spec.limits.wall = kAnswerLimit;
   spec.limits.cpu_seconds = 10;
+  spec.limits.reserves_addresses = platform.sandbox.reserves_addresses;
   KF_TRY(auto process, start_sandboxed(spec, tier));
   return process->wait();
 }
@@ -93,6 +95,26 @@ Readiness open_device_of(const Platform& platform) {
   return {State::kReady, facts->text(), "", *facts};
 }
 
+// Of a platform with an emulator: its device, opened once in a process, or why there is none.
+Readiness device_or_none(const Platform& platform) {
+  static std::mutex mutex;
+  static std::map<std::string, Readiness> known;
+  std::lock_guard lock(mutex);
+  const std::string key = platform.folder.string() + platform.content_hash;
+  if (auto found = known.find(key); found != known.end()) return found->second;
+  Readiness found;
+#if defined(__APPLE__)
+  const bool possible = platform.run.driver == DeviceDriver::kMetal;
+  found.reason = "CUDA has no driver on macOS";
+#else
+  const bool possible = platform.run.driver == DeviceDriver::kCuda && library_present(platform, kCudaLibrary);
+  found.reason = platform.run.driver == DeviceDriver::kCuda ? fmt::format("there is no {}", kCudaLibrary)
+                                                            : "Metal is there on macOS only";
+#endif
+  if (possible) found = open_device_of(platform);
+  return known.emplace(key, std::move(found)).first->second;
+}
+
 // What runs or builds the programs of a command platform, where it is a program of this machine.
 std::optional<std::string> command_missing(const Platform& platform) {
   for (const auto* argv : {&platform.build.argv, &platform.run.command}) {
@@ -105,11 +127,17 @@ std::optional<std::string> command_missing(const Platform& platform) {
 
 }  // namespace
 
+bool Platform::emulates_device() const {
+  return has_emulator() && device_or_none(*this).state != State::kReady;
+}
+
 Readiness probe_platform(const Platform& platform) {
   for (const fs::path& path : platform.readable())
     if (!fs::exists(path))
       return missing(platform, fmt::format("there is no {} (named in [sandbox])", path.string()));
-  if (!platform.probe.library.empty() && !library_present(platform))
+  // What the emulator needs is not asked of who has the device.
+  if (platform.has_emulator() && !platform.emulates_device()) return device_or_none(platform);
+  if (!platform.probe.library.empty() && !library_present(platform, platform.probe.library))
     return missing(platform, fmt::format("library {} is not installed", platform.probe.library));
   std::string answer = "ready";
   if (!platform.probe.argv.empty()) {
@@ -123,7 +151,9 @@ Readiness probe_platform(const Platform& platform) {
       return missing(platform, fmt::format("no compiler {} below /usr, nor in a folder of 'sandbox.read'",
                                            compiler.name));
   }
-  if (platform.emulates_device()) return {State::kEmulated, "KForge's emulator, " + answer, ""};
+  if (platform.has_emulator())
+    return {State::kEmulated,
+            fmt::format("KForge's emulator, {}; no device: {}", answer, device_or_none(platform).reason), ""};
   if (platform.kind == PlatformKind::kDevice) return open_device_of(platform);
   if (platform.kind == PlatformKind::kCommand) {
     if (auto why = command_missing(platform)) return missing(platform, *why);

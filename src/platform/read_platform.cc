@@ -223,6 +223,12 @@ void read_sandbox(TomlSection section, const Platform& platform, Platform::Sandb
                                   "in 'sandbox.read'",
                                   device.string()));
   sandbox.env = section.text_map("env");
+  sandbox.reserves_addresses = section.flag("reserves_addresses", false);
+  if (sandbox.reserves_addresses && sandbox.profile != SandboxProfile::kDriver)
+    section.mistake(
+        "reserves_addresses",
+        "'sandbox.reserves_addresses' is for drivers and commands: a native program that reserves "
+        "addresses asks for memory; leave the key out");
   section.finish();
 }
 

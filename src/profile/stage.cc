@@ -137,8 +137,10 @@ Result<std::vector<std::string>> ProfileStage::call_command(const fs::path& arte
                                                             const std::vector<std::string>& options) {
   KF_TRY_VOID(make_tensors());
   std::vector<std::string> command = setting_.prefix;
-  command.insert(command.end(),
-                 {(folder() / "kforge-call").string(), artefact.string(), (folder() / "plan.txt").string()});
+  command.push_back((folder() / "kforge-call").string());
+  if (input_->platform->kind == PlatformKind::kDevice && !input_->platform->emulates_device())
+    command.emplace_back("--call");  // it is kforge-device
+  command.insert(command.end(), {artefact.string(), (folder() / "plan.txt").string()});
   command.insert(command.end(), options.begin(), options.end());
   return command;
 }
@@ -178,6 +180,7 @@ Result<Said> ProfileStage::run(const Order& order) {
   spec.limits.wall = std::chrono::milliseconds(static_cast<long>(order.timeout_seconds * 1e3));
   spec.limits.cpu_seconds = static_cast<std::uint64_t>(order.timeout_seconds * (order.threads + 1)) + 5;
   spec.limits.memory_bytes = 24ull << 30;
+  if (input_->platform) spec.limits.reserves_addresses = input_->platform->sandbox.reserves_addresses;
   spec.limits.file_bytes = kMostProduct;
   spec.limits.processes = static_cast<std::uint64_t>(4 * order.threads + 128);
   spec.limits.output_bytes = kMostOutput;

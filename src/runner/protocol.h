@@ -28,9 +28,23 @@
 //                                          kDone
 //   kCall   + slot numbers            ->
 //                                          kDone       (value = nanoseconds by the device's own clock)
-//   kDownload + slot numbers          ->               copies outputs back; guard zones, inputs and what was
-//                                                      prepared must be as they were
-//                                          kDone or kBroken + text
+//   kDownload + slot numbers          ->               copies outputs back
+//                                          kDone
+//
+// Where it can show what its device memory holds around and besides the outputs (KFORGE_SHOWS_MEMORY), the
+// parent hands it a window, memory that the parent owns, and asks for it after each prepare (no slots) and
+// each download. The parent compares (device/shown_check.h): guard zones with what it drew, inputs with what
+// it gave, what prepare made with what it was.
+//
+//   kWindow + 1 or 2 fds, value       ->               maps the window (value: its bytes); its first
+//                                                      KFORGE_GUARD_BYTES are what guard zones shall hold.
+//                                                      The second file is memory for the buffers of a device
+//                                                      that is this processor: the same for all programs
+//                                                      that are timed in turns
+//                                          kDone
+//   kShow   + slot numbers, value     ->               fills the window: KforgeShown, its rows, bytes.
+//                                                      Value 0: from the beginning, 1: what follows
+//                                          kDone       (value = 1: there is more)
 //
 // A program that is started anew for each run (kforge-command) takes part in it as one with transfers:
 // kUpload writes its inputs, kCall runs it (value = processor time), kDownload reads its outputs (value =
@@ -69,10 +83,11 @@ enum KforgeMessageType {
   KFORGE_UPLOAD = 8,
   KFORGE_DOWNLOAD = 9,
   KFORGE_DONE = 10,
-  KFORGE_ERROR = 11,   // payload: text; the program cannot serve (missing symbol, unsupported operator)
-  KFORGE_FAULT = 12,   // payload: KforgeFault
-  KFORGE_BROKEN = 13,  // payload: text; what may not be written was
+  KFORGE_ERROR = 11,  // payload: text; the program cannot serve (missing symbol, unsupported operator)
+  KFORGE_FAULT = 12,  // payload: KforgeFault
+  KFORGE_WINDOW = 13,
   KFORGE_FAILED = 14,  // payload: text; the program that was started for a run failed in it
+  KFORGE_SHOW = 15,
 };
 
 enum KforgeFailedKind {
@@ -84,7 +99,29 @@ enum KforgeFailedKind {
 enum KforgeArena { KFORGE_ARENA_PARAMS = 0, KFORGE_ARENA_INPUTS = 1, KFORGE_ARENA_OUTPUTS = 2 };
 
 // Flags in the value of the kDone that answers kLoad.
-enum KforgeLoadFlags { KFORGE_HAS_PREPARE = 1, KFORGE_HAS_TRANSFERS = 2 };
+enum KforgeLoadFlags { KFORGE_HAS_PREPARE = 1, KFORGE_HAS_TRANSFERS = 2, KFORGE_SHOWS_MEMORY = 4 };
+
+#define KFORGE_GUARD_BYTES 4096  // before and after each memory of a device
+#define KFORGE_MAX_SHOWN_ROWS 1024
+
+enum KforgeShownPart { KFORGE_SHOWN_BEFORE = 1, KFORGE_SHOWN_AFTER = 2, KFORGE_SHOWN_VALUES = 3 };
+
+// One stretch of device memory in the window.
+typedef struct KforgeShownRow {
+  uint32_t part;      // KforgeShownPart
+  int32_t tensor;     // argument of the task, or -1: a buffer of the program's own
+  uint32_t slot;      // of a tensor that is no param; of a buffer a number of its own
+  uint32_t prepared;  // of a buffer: what prepare made, and calls may only read
+  uint64_t first;     // of values: the first byte shown; the memory's stretches come in order
+  uint64_t bytes;
+  uint64_t at;    // in the window
+  char name[64];  // of the buffer
+} KforgeShownRow;
+
+typedef struct KforgeShown {
+  uint64_t rows;
+  KforgeShownRow row[KFORGE_MAX_SHOWN_ROWS];
+} KforgeShown;
 
 typedef struct KforgeMessage {
   uint32_t type;

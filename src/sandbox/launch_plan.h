@@ -15,7 +15,7 @@
 
 namespace kforge {
 
-inline constexpr uint32_t kLaunchPlanVersion = 1;
+inline constexpr uint32_t kLaunchPlanVersion = 2;
 inline constexpr int kFirstProgramFd = 3;
 inline constexpr int kMaxProgramFds = 64;
 inline constexpr uint32_t kMaxCpus = 1024;
@@ -35,7 +35,7 @@ struct LaunchPlan {
   uint8_t own_proc;      // Landlock: the program may read its own /proc/self
   uint8_t set_affinity;
   uint64_t cpus[kMaxCpus / 64];
-  uint64_t memory_bytes, cpu_seconds, file_bytes, folder_bytes, processes, open_files;
+  uint64_t memory_bytes, address_bytes, cpu_seconds, file_bytes, folder_bytes, processes, open_files;
   int64_t wall_ms;
 };
 

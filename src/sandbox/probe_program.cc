@@ -83,6 +83,13 @@ int take_memory(const char* megabytes) {
   return say(0);
 }
 
+// As drivers do for one address space with their device.
+int reserve_addresses(const char* gigabytes) {
+  const std::size_t bytes = static_cast<std::size_t>(std::atol(gigabytes)) << 30;
+  void* memory = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return say(memory == MAP_FAILED ? -1 : 0);
+}
+
 // Three processes, each with so much, that live on.
 int take_memory_together(const char* megabytes) {
   for (int i = 0; i < 3; ++i)
@@ -156,6 +163,7 @@ int attempt(const char* what, const char* value) {
   if (is("fork")) return fork_many();
   if (is("daemon")) return leave_daemon();
   if (is("memory")) return take_memory(value);
+  if (is("reserve")) return reserve_addresses(value);
   if (is("memory-together")) return take_memory_together(value);
   if (is("flood")) return flood(value);
   if (is("count")) return count_with_threads();

@@ -40,6 +40,8 @@ struct SandboxLimits {
   std::chrono::milliseconds wall{60'000};  // then the whole group is killed
   std::uint64_t cpu_seconds = 120;
   std::uint64_t memory_bytes = 8ull << 30;  // address space of each process, and what all hold together
+  // Drivers of GPUs reserve more addresses than any machine has memory: only what is held is limited then.
+  bool reserves_addresses = false;
   std::uint64_t file_bytes = 256ull << 20;  // largest file it may write
   std::uint64_t folder_bytes = 2ull << 30;  // all files in `writable` together, looked at five times a second
   std::uint64_t processes = 64;             // processes and threads (not limited in tier kNone)

@@ -223,6 +223,17 @@ TEST_P(Sandbox, LimitsTheMemoryOfAllItsProcesses) {
   EXPECT_FALSE(exit.wall_exceeded);
 }
 
+// Addresses that nobody uses cost nothing; what is held is limited all the same.
+TEST_P(Sandbox, LetsDriversReserveAddresses) {
+  if (GetParam().profile != SandboxProfile::kDriver) return;
+  spec_.limits.control_groups = false;
+  spec_.limits.memory_bytes = 256 << 20;
+  EXPECT_EQ(said({"reserve", "512"}), "error ENOMEM\n");
+  spec_.limits.reserves_addresses = true;
+  EXPECT_EQ(said({"reserve", "512"}), "ok\n");
+  EXPECT_TRUE(run({"memory-together", "100"}).memory_exceeded);
+}
+
 TEST_P(Sandbox, LimitsFileSize) {
   spec_.limits.file_bytes = 1 << 20;
   SandboxExit exit = run({"file", writable() / "large"});

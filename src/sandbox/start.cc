@@ -129,6 +129,7 @@ Result<LaunchPlan> plan_head(const SandboxSpec& spec, SandboxTier tier) {
   head.watch_memory = several;
   head.own_proc = spec.profile != SandboxProfile::kNative;
   head.memory_bytes = spec.limits.memory_bytes;
+  head.address_bytes = spec.limits.reserves_addresses ? RLIM_INFINITY : spec.limits.memory_bytes;
   head.cpu_seconds = spec.limits.cpu_seconds;
   head.file_bytes = std::max<std::uint64_t>(spec.limits.file_bytes, spec.limits.output_bytes + 4096);
   head.folder_bytes = spec.limits.folder_bytes;

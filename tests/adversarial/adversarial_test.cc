@@ -203,7 +203,8 @@ class OnDevice : public Judged {
     if (IsSkipped() || HasFatalFailure()) return;
     auto platform = load_platform(GetParam().kernel.on);
     ASSERT_TRUE(platform) << platform.error().text();
-    if (auto facts = device_facts(*platform); !facts) GTEST_SKIP() << facts.error().text();
+    if (const Readiness here = probe_platform(*platform); !here.usable())
+      GTEST_SKIP() << here.reason << ": " << here.remedy;
   }
 };
 class Answer : public Judged {

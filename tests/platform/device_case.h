@@ -27,6 +27,7 @@ inline Result<EvalReport> judge_device(const std::string& platform, const std::s
   options.kernel = folder.path();
   options.shape_set = shapes;
   options.check_only = check_only;
+  options.seconds = 1;
   SilentProgress progress;
   return evaluate(options, progress);
 }

@@ -8,14 +8,20 @@
 //   was
 //                                         compiled, standard output what the compiler says. Exit code 1: the
 //                                         candidate's mistake, 2: the machinery's
+//   kforge-device --call PACKAGE TENSORS  runs it a few times, for profilers (call_alone.h)
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/files.h"
+#include "device/child/call_alone.h"
+#include "device/child/load_package.h"
 #include "device/device_run.h"
+#include "device/float_probe.h"
 #include "runner/runner_state.h"
 
 namespace kforge::runner {
@@ -26,8 +32,6 @@ RunnerState runner_state;
 
 namespace kforge {
 namespace {
-
-constexpr std::size_t kLargestPackage = 256 << 20;
 
 // What drivers keep between programs would carry code from one candidate to the next: each process has a
 // cache of its own, in a folder that goes with the sandbox.
@@ -64,18 +68,8 @@ struct Program {
   std::unique_ptr<DeviceApi> api;
   Arenas arenas;
   std::unique_ptr<DeviceRun> run;
+  std::span<std::byte> window;  // the parent's
 };
-
-Result<LaunchPlan> plan_of(const DevicePackage& package) {
-  auto plan = read_launch_plan(package.plan, package.setting);
-  if (!plan) return fail("{}", plan.error().log);
-  return std::move(*plan);
-}
-
-Result<DevicePackage> read_package(const char* path) {
-  KF_TRY(std::string bytes, read_file(path, kLargestPackage));
-  return package_from(bytes);
-}
 
 Result<void> fits(const DevicePackage& package) {
   const runner::RunnerState& state = runner::runner_state;
@@ -108,6 +102,27 @@ Result<std::vector<std::uint32_t>> slots_of(const runner::Packet& packet) {
   return slots;
 }
 
+Result<std::span<std::byte>> mapped(int fd, std::size_t bytes) {
+  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  ::close(fd);
+  if (at == MAP_FAILED) return fail("cannot map {} bytes of the parent's memory", bytes);
+  return std::span(static_cast<std::byte*>(at), bytes);
+}
+
+// The parent's window, and in it what it wants guard zones to hold.
+Result<void> open_window(const runner::Packet& packet, Program& program) {
+  const std::size_t bytes = packet.head.value;
+  if (packet.fd_count < 1 || bytes < sizeof(KforgeShown)) return fail("there is no window");
+  KF_TRY(program.window, mapped(packet.fds[0], bytes));
+  program.run->set_guard(program.window.first(KFORGE_GUARD_BYTES));
+  if (packet.fd_count < 2) return {};
+  struct stat info {};
+  if (::fstat(packet.fds[1], &info) != 0) return fail("cannot read the size of the shared memory");
+  KF_TRY(const auto shared, mapped(packet.fds[1], static_cast<std::size_t>(info.st_size)));
+  program.run->share(shared);
+  return {};
+}
+
 Result<void> serve(const char* path, const runner::Packet& packet, Program& program) {
   const std::uint32_t type = packet.head.type;
   if (type == KFORGE_SETUP) return runner::set_up(packet), Result<void>{};
@@ -115,10 +130,23 @@ Result<void> serve(const char* path, const runner::Packet& packet, Program& prog
   if (type == KFORGE_EXIT) ::_exit(0);
   if (type == KFORGE_LOAD) {
     KF_TRY_VOID(load(path, program));
-    return runner::send_done(KFORGE_HAS_TRANSFERS | (program.run->has_prepare() ? KFORGE_HAS_PREPARE : 0), 0),
+    const std::uint64_t flags = KFORGE_HAS_TRANSFERS | (program.run->guarded() ? KFORGE_SHOWS_MEMORY : 0);
+    return runner::send_done(flags | (program.run->has_prepare() ? KFORGE_HAS_PREPARE : 0), 0),
            Result<void>{};
   }
   if (!program.run) return fail("no program is loaded");
+  if (type == KFORGE_WINDOW) {
+    KF_TRY_VOID(open_window(packet, program));
+    return runner::send_done(0, 0), Result<void>{};
+  }
+  if (type == KFORGE_SHOW) {
+    std::vector<std::uint32_t> slots;
+    if (packet.head.payload > 0) {
+      KF_TRY(slots, slots_of(packet));
+    }
+    KF_TRY(const bool more, program.run->show(slots, packet.head.value == 0, program.window));
+    return runner::send_done(more ? 1 : 0, 0), Result<void>{};
+  }
   const std::uint64_t start = now_ns();
   if (type == KFORGE_PREPARE) {
     KF_TRY_VOID(program.run->prepare());
@@ -132,15 +160,19 @@ Result<void> serve(const char* path, const runner::Packet& packet, Program& prog
     KF_TRY(const std::uint64_t device_ns, program.run->call(slots));
     return runner::send_done(device_ns, now_ns() - call_start), Result<void>{};
   } else if (type == KFORGE_DOWNLOAD) {
-    KF_TRY(const auto broken, program.run->download(slots));
-    if (broken)
-      return runner::send_message(KFORGE_BROKEN, 0, 0, broken->data(),
-                                  static_cast<std::uint32_t>(broken->size())),
-             Result<void>{};
+    KF_TRY_VOID(program.run->download(slots));
   } else {
     return fail("unknown message");
   }
   return runner::send_done(0, 0), Result<void>{};
+}
+
+// What goes wrong while the candidate's kernels run is their doing, as far as anybody can tell.
+void send_failure(std::uint32_t type, const std::string& text) {
+  if (type != KFORGE_CALL && type != KFORGE_PREPARE) return runner::send_error(text.c_str());
+  const std::string_view shown = std::string_view(text).substr(0, 1000);
+  runner::send_message(KFORGE_FAILED, KFORGE_FAILED_CRASH, 0, shown.data(),
+                       static_cast<std::uint32_t>(shown.size()));
 }
 
 int serve_all(const char* path) {
@@ -148,7 +180,7 @@ int serve_all(const char* path) {
   runner::send_message(KFORGE_READY, KFORGE_PROTOCOL_VERSION, 0);
   for (runner::Packet packet; runner::receive_packet(packet);)
     if (auto served = serve(path, packet, program); !served)
-      runner::send_error(served.error().message.c_str());
+      send_failure(packet.head.type, served.error().message);
   // Drivers end their threads in their own time, and nobody waits for that.
   ::_exit(0);
 }
@@ -156,7 +188,10 @@ int serve_all(const char* path) {
 int probe(const char* name) {
   auto api = open_device(name);
   if (!api) return ::fprintf(stderr, "%s\n", api.error().message.c_str()), 2;
-  ::puts(to_json((*api)->facts()).c_str());
+  DeviceFacts facts = (*api)->facts();
+  if (auto probed = probe_floats(**api, facts); !probed)
+    return ::fprintf(stderr, "%s\n", probed.error().message.c_str()), 2;
+  ::puts(to_json(facts).c_str());
   ::fflush(nullptr);
   ::_exit(0);
 }
@@ -192,7 +227,9 @@ int main(int argc, char** argv) {
   kforge::keep_caches_apart();
   if (argc == 3 && !::strcmp(argv[1], "--probe")) return kforge::probe(argv[2]);
   if (argc == 4 && !::strcmp(argv[1], "--compile")) return kforge::compile_main(argv[2], argv[3]);
+  if (argc == 4 && !::strcmp(argv[1], "--call")) return kforge::call_alone(argv[2], argv[3]);
   if (argc == 2 && argv[1][0] != '-') return kforge::serve_all(argv[1]);
-  ::fputs("usage: kforge-device PACKAGE | --probe API | --compile PACKAGE OUT\n", stderr);
+  ::fputs("usage: kforge-device PACKAGE | --probe API | --compile PACKAGE OUT | --call PACKAGE TENSORS\n",
+          stderr);
   return 2;
 }

@@ -97,7 +97,7 @@ void set_limits(const Plan& plan) {
   limit(plan, RLIMIT_CPU, "processor time", head.cpu_seconds, head.cpu_seconds + 1);
   limit(plan, RLIMIT_FSIZE, "file size", head.file_bytes, head.file_bytes);
   limit(plan, RLIMIT_NOFILE, "open files", head.open_files, head.open_files);
-  limit(plan, RLIMIT_AS, "memory", head.memory_bytes, head.memory_bytes);
+  limit(plan, RLIMIT_AS, "memory", head.address_bytes, head.address_bytes);
   if (head.limit_processes) limit(plan, RLIMIT_NPROC, "processes", head.processes, head.processes);
 }
 
