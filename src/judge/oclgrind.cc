@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/files.h"
 #include "base/text.h"
+#include "device/device_package.h"
 #include "generate/quote.h"
 #include "judge/program.h"
 #include "judge/watched_call.h"
@@ -43,6 +45,14 @@ std::string what_of(std::string_view line) {
   std::string text = single_line(line.substr(0, line.find(" address ")), 120);
   if (!text.empty() && text[0] >= 'A' && text[0] <= 'Z') text[0] = static_cast<char>(text[0] - 'A' + 'a');
   return text;
+}
+
+// The program without what another driver compiled of it.
+Result<void> leave_source_only(const fs::path& artefact, const fs::path& to) {
+  KF_TRY(std::string bytes, read_file(artefact, std::size_t{64} << 20));
+  KF_TRY(DevicePackage package, package_from(bytes));
+  package.binaries.clear();
+  return write_scratch_file(to, to_bytes(package));
 }
 
 }  // namespace
@@ -94,8 +104,12 @@ Result<void> judge_by_oclgrind(Workspace& workspace, const Candidate& candidate,
   KF_TRY(auto built, build_candidate(candidate, setup.platform, *task, setup.machine, build_options(setup)));
   if (!built) return verdict.fail(built.error()), Result<void>{};
   KF_TRY(JudgeContext context, workspace.context(*task, true));
+  KF_TRY(TempDir folder, TempDir::create());
+  Build source = *built;
+  source.artefact = folder.path() / "program";
+  KF_TRY_VOID(leave_source_only(built->artefact, source.artefact));
   // The loader of OpenCL's drivers takes this one in place of all others.
-  KF_TRY(auto watched, watched_call(workspace, *built, *task, context,
+  KF_TRY(auto watched, watched_call(workspace, source, *task, context,
                                     {{"OCL_ICD_VENDORS", std::string(*library)},
                                      {"OCLGRIND_DATA_RACES", "1"},
                                      {"OCLGRIND_UNIFORM_WRITES", "1"},
