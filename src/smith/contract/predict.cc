@@ -28,6 +28,8 @@ constexpr double kBytesPerCycle = 6;                    // to and from memory, o
 constexpr double kBarrier = 3000;                       // threads meet
 // Above this much behind, a schedule is not built.
 constexpr double kHopeless = 1.2;
+// Below this, it is tried before the others.
+constexpr double kClear = 0.95;
 
 double cache_floats(const Machine& machine, int level, double otherwise) {
   for (const CacheLevel& cache : machine.caches)
@@ -119,7 +121,8 @@ std::vector<ScheduleMove> ranked(std::vector<ScheduleMove> moves, const Contract
       move.expected = ratio;
       move.why += fmt::format(" (expected: {:.2f} of the time)", ratio);
     }
-    all.push_back({ratio, std::move(move)});
+    // Small differences are beyond the model: such moves stay in the order in which they were offered.
+    all.push_back({ratio > kClear ? 1 : ratio, std::move(move)});
   }
   std::ranges::stable_sort(all, {}, &Ranked::ratio);
   moves.clear();

@@ -52,18 +52,15 @@ TEST(Predict, RanksMovesAndLeavesOutWhatIsHopeless) {
   const Machine machine = wide_machine();
   const Contraction c = product(512, 1024, 2048);
   ContractionSchedule now = first_schedule(c, machine, 2);
-  now.block_n = 192;
+  now.rows = 4, now.vectors = 1;  // too small a tile: larger ones are clearly faster
   const auto moves = neighbours(now, c, machine);
   ASSERT_FALSE(moves.empty());
   for (const ScheduleMove& move : moves) EXPECT_NE(move.name, "one_thread");
   const double before = predicted_cycles(c, now, machine);
-  EXPECT_LT(predicted_cycles(c, moves[0].schedule, machine), before);
-  double last = 0;
-  for (const ScheduleMove& move : moves) {
-    const double next = predicted_cycles(c, move.schedule, machine);
-    EXPECT_GE(next, last);
-    last = next;
-  }
+  EXPECT_TRUE(moves[0].name.starts_with("tile ")) << moves[0].name;
+  EXPECT_LT(predicted_cycles(c, moves[0].schedule, machine), 0.8 * before);
+  for (const ScheduleMove& move : moves)
+    EXPECT_LE(predicted_cycles(c, move.schedule, machine), 1.2 * before) << move.name;
 }
 
 }  // namespace
