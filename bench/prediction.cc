@@ -68,8 +68,17 @@ Tensors tensors_of(const BoundTask& task) {
   return t;
 }
 
-// The least time of a call, in seconds.
-Result<double> least_time(const std::string& source, const BoundTask& task, const Tensors& tensors) {
+// A design, built and loaded.
+struct Loaded {
+  double expected = 1;  // time, in proportion to the first design's
+  std::string name;
+  void* library = nullptr;
+  void* function = nullptr;
+  std::vector<void*> arguments;
+  double least = 1e9;  // seconds of a call
+};
+
+Result<Loaded> load_design(const std::string& source, const BoundTask& task, const Tensors& tensors) {
   KF_TRY(TempDir folder, TempDir::create());
   const fs::path kernel = folder.path() / "kernel.cc", library = folder.path() / "kernel.so";
   KF_TRY_VOID(write_file_atomic(kernel, source));
@@ -80,26 +89,32 @@ Result<double> least_time(const std::string& source, const BoundTask& task, cons
   compile.timeout = std::chrono::minutes(2);
   KF_TRY(const Finished built, run_command(compile));
   if (!built.ok()) return fail("{}", built.err.substr(0, 500));
-  void* loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!loaded) return fail("{}", dlerror());
-  void* const whole = dlsym(loaded, "kernel");
-  void* const prepared = dlsym(loaded, "kernel_prepared");
-  std::vector<void*> arguments = tensors.all;
-  if (prepared) {
-    arguments = tensors.others;
-    arguments.insert(arguments.begin(), call<void*>(dlsym(loaded, "prepare"), tensors.params));
+  Loaded loaded;
+  loaded.library = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!loaded.library) return fail("{}", dlerror());
+  loaded.function = dlsym(loaded.library, "kernel_prepared");
+  if (loaded.function) {
+    loaded.arguments = tensors.others;
+    loaded.arguments.insert(loaded.arguments.begin(),
+                            call<void*>(dlsym(loaded.library, "prepare"), tensors.params));
+  } else {
+    loaded.function = dlsym(loaded.library, "kernel");
+    loaded.arguments = tensors.all;
   }
-  double least = 1e9, spent = 0;
-  for (int round = 0; round < 3 || spent < kSecondsPerDesign; ++round) {
-    const double begin = thread_seconds();
-    call<void>(prepared ? prepared : whole, arguments);
-    const double took = thread_seconds() - begin;
-    least = std::min(least, took);
-    spent += took;
-  }
-  if (prepared) call<void>(dlsym(loaded, "release"), {arguments[0]});
-  dlclose(loaded);
-  return least;
+  return loaded;
+}
+
+// In turns, so that what the machine does meanwhile meets all of them.
+void time_in_turns(std::vector<Loaded>& designs) {
+  double spent = 0;
+  for (int round = 0; round < 5 || spent < kSecondsPerDesign * static_cast<double>(designs.size()); ++round)
+    for (Loaded& design : designs) {
+      const double begin = thread_seconds();
+      call<void>(design.function, design.arguments);
+      const double took = thread_seconds() - begin;
+      design.least = std::min(design.least, took);
+      spent += took;
+    }
 }
 
 std::vector<double> ranks_of(const std::vector<double>& values) {
@@ -134,15 +149,28 @@ Result<std::optional<double>> correlation_of(const std::string& name, const Mach
   const smith::Problem problem = problem_of(bound, machine, 1, "fp32");
   KF_TRY(const smith::Design first, smith::first_design(problem));
   const Tensors tensors = tensors_of(bound);
-  KF_TRY(const double base, least_time(first.source, bound, tensors));
-  std::vector<double> expected = {1}, measured = {1};
+  std::vector<Loaded> designs;
+  KF_TRY(Loaded own, load_design(first.source, bound, tensors));
+  designs.push_back(std::move(own));
   for (const smith::Move& move : smith::moves(problem, first)) {
-    if (move.expected <= 0 || expected.size() > kMostMoves) continue;
+    if (move.expected <= 0 || designs.size() > kMostMoves) continue;
     KF_TRY(const smith::Design design, smith::design_from(problem, move.schedule));
-    KF_TRY(const double took, least_time(design.source, bound, tensors));
-    expected.push_back(move.expected);
-    measured.push_back(took / base);
-    fmt::print("  {:<28} expected {:.2f}, took {:.2f}\n", move.name, expected.back(), measured.back());
+    KF_TRY(Loaded loaded, load_design(design.source, bound, tensors));
+    loaded.expected = move.expected;
+    loaded.name = move.name;
+    designs.push_back(std::move(loaded));
+  }
+  time_in_turns(designs);
+  std::vector<double> expected, measured;
+  for (const Loaded& design : designs) {
+    expected.push_back(design.expected);
+    measured.push_back(design.least / designs[0].least);
+    if (!design.name.empty())
+      fmt::print("  {:<28} expected {:.2f}, took {:.2f}\n", design.name, expected.back(), measured.back());
+  }
+  for (Loaded& design : designs) {
+    if (void* release = dlsym(design.library, "release")) call<void>(release, {design.arguments[0]});
+    dlclose(design.library);
   }
   if (expected.size() < 4) return std::optional<double>();
   return std::optional(spearman(expected, measured));

@@ -21,12 +21,15 @@ constexpr double kTileStart = 30;                       // call, loop end mispre
 constexpr double kSumsPerVector = 2;                    // sums loaded, added and stored between slices of k
 constexpr double kPackedPerCycle = 1;                   // floats of an operand turned around
 constexpr double kCopiedPerCycle = 4;                   // floats of rows that are only copied
+constexpr double kFetchedPerCycle = 1;                  // the same from beyond L2
+constexpr double kBeyondL1 = 1.03, kBeyondL2 = 1.25;    // tiles whose operands come from one cache farther
 constexpr double kUnaligned = 1.03, kScattered = 1.15;  // tiles that read b where it lies
-constexpr double kBeyondL1 = 1.12, kBeyondL2 = 1.25;    // tiles whose operands come from one cache farther
 constexpr double kBytesPerCycle = 6;                    // to and from memory, one core
 constexpr double kBarrier = 3000;                       // threads meet
 // Above this much behind, a schedule is not built.
 constexpr double kHopeless = 1.2;
+// Below this, it is tried before the others.
+constexpr double kClear = 0.95;
 
 double cache_floats(const Machine& machine, int level, double otherwise) {
   for (const CacheLevel& cache : machine.caches)
@@ -41,8 +44,8 @@ double tile_cycles(const ContractionSchedule& s, double rows, double depth) {
          kTileStart;
 }
 
-double packing_cycles(const Contraction& c, const ContractionSchedule& s, long row_blocks,
-                      long column_blocks) {
+double packing_cycles(const Contraction& c, const ContractionSchedule& s, const Machine& machine,
+                      long row_blocks, long column_blocks) {
   const auto floats = [](const Operand& operand, long side, long depth) {
     return static_cast<double>(own_items(operand)) * static_cast<double>(side) * static_cast<double>(depth);
   };
@@ -50,9 +53,10 @@ double packing_cycles(const Contraction& c, const ContractionSchedule& s, long r
     if (packing == Packing::kCall) return of_operand / rate;
     return packing == Packing::kBlock ? of_operand / rate * static_cast<double>(times) : 0.0;
   };
-  const bool copied = linear_stride(c.b.side) == 1;
-  return cost(s.a, floats(c.a, c.m, c.k), kPackedPerCycle, column_blocks) +
-         cost(s.b, floats(c.b, c.n, c.k), copied ? kCopiedPerCycle : kPackedPerCycle, row_blocks);
+  const double b = floats(c.b, c.n, c.k);
+  const double copied = b > cache_floats(machine, 2, 131072) ? kFetchedPerCycle : kCopiedPerCycle;
+  const double rate = linear_stride(c.b.side) == 1 ? copied : kPackedPerCycle;
+  return cost(s.a, floats(c.a, c.m, c.k), kPackedPerCycle, column_blocks) + cost(s.b, b, rate, row_blocks);
 }
 
 }  // namespace
@@ -87,7 +91,8 @@ double predicted_cycles(const Contraction& c, const ContractionSchedule& s, cons
   const double results = static_cast<double>(c.batch) * static_cast<double>(c.m) * static_cast<double>(c.n);
   double cycles = slowest_share(limits, {block_rows, block_columns}) * tile / std::max(1, s.splits);
   if (s.splits > 1) cycles += results * s.splits / kCopiedPerCycle / threads;
-  cycles += packing_cycles(c, s, ceil_div(rows.panels, block_rows), ceil_div(column_count, block_columns)) /
+  cycles += packing_cycles(c, s, machine, ceil_div(rows.panels, block_rows),
+                           ceil_div(column_count, block_columns)) /
             threads;
   if (threads > 1) cycles += kBarrier * (s.a == Packing::kCall || s.b == Packing::kCall ? 2 : 1);
   // Plain stores read every line first. Half of it is hidden behind arithmetic.
@@ -116,7 +121,8 @@ std::vector<ScheduleMove> ranked(std::vector<ScheduleMove> moves, const Contract
       move.expected = ratio;
       move.why += fmt::format(" (expected: {:.2f} of the time)", ratio);
     }
-    all.push_back({ratio, std::move(move)});
+    // Small differences are beyond the model: such moves stay in the order in which they were offered.
+    all.push_back({ratio > kClear ? 1 : ratio, std::move(move)});
   }
   std::ranges::stable_sort(all, {}, &Ranked::ratio);
   moves.clear();

@@ -43,26 +43,24 @@ TEST(Predict, KnowsWhatIsSlower) {
   EXPECT_GT(slower([](auto& s) { s.threads = 1; }), 1.8);
   EXPECT_GT(slower([](auto& s) { s.rows = 4, s.vectors = 1; }), 1.5);
   EXPECT_GT(slower([](auto& s) { s.block_n = 192; }), 1.05);   // 18 panels for one thread, 14 for the other
+  EXPECT_GT(slower([](auto& s) { s.block_m = 258; }), 1.02);   // b is packed twice
   EXPECT_GT(slower([](auto& s) { s.block_k = 32; }), 1.05);    // sums leave the registers all the time
-  EXPECT_GT(slower([](auto& s) { s.block_k = 2048; }), 1.05);  // a panel of b that no L1 holds
+  EXPECT_GT(slower([](auto& s) { s.block_k = 2048; }), 1.02);  // a panel of b that no L1 holds
 }
 
 TEST(Predict, RanksMovesAndLeavesOutWhatIsHopeless) {
   const Machine machine = wide_machine();
   const Contraction c = product(512, 1024, 2048);
   ContractionSchedule now = first_schedule(c, machine, 2);
-  now.block_n = 192;
+  now.rows = 4, now.vectors = 1;  // too small a tile: larger ones are clearly faster
   const auto moves = neighbours(now, c, machine);
   ASSERT_FALSE(moves.empty());
   for (const ScheduleMove& move : moves) EXPECT_NE(move.name, "one_thread");
   const double before = predicted_cycles(c, now, machine);
-  EXPECT_LT(predicted_cycles(c, moves[0].schedule, machine), before);
-  double last = 0;
-  for (const ScheduleMove& move : moves) {
-    const double next = predicted_cycles(c, move.schedule, machine);
-    EXPECT_GE(next, last);
-    last = next;
-  }
+  EXPECT_TRUE(moves[0].name.starts_with("tile ")) << moves[0].name;
+  EXPECT_LT(predicted_cycles(c, moves[0].schedule, machine), 0.8 * before);
+  for (const ScheduleMove& move : moves)
+    EXPECT_LE(predicted_cycles(c, move.schedule, machine), 1.2 * before) << move.name;
 }
 
 }  // namespace
