@@ -12,7 +12,7 @@ mkdir -p docs/pictures
 "$python" -B tests/python/make_pictures.py "$kforge" "$PWD/docs/pictures"
 # Drawings and text have few colours: far smaller files that look the same.
 for picture in docs/pictures/*.png; do
-  convert "$picture" -colors 96 -strip -define png:compression-level=9 "$picture"
+  convert "$picture" +dither -colors 96 -strip -define png:compression-level=9 "$picture"
   size=$(stat -c %s "$picture")
   echo "$picture: $((size / 1000)) kB"
   [ "$size" -lt 200000 ] || { echo "pictures: $picture is larger than 200 kB" >&2; exit 1; }

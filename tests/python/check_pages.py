@@ -13,6 +13,7 @@ import time
 
 import axe_core_python
 import browser
+from selenium.common.exceptions import NoAlertPresentException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from served import Served
@@ -54,7 +55,7 @@ def fill_store(kforge, folder):
 
 def check_page(here, address, shots):
     """One page in every look."""
-    name = address.split("//", 1)[1].split("/", 1)[1].replace("/", "-").split("?")[0] or "home"
+    name = address.split("//", 1)[1].split("/", 1)[1].split("?")[0].replace("/", "-") or "home"
     for width, scheme, by_axe in LOOKS:
         here.look(width, scheme)
         here.driver.get(address)
@@ -118,12 +119,22 @@ def tab_to(here, name):
     raise AssertionError(f"{name} cannot be reached with Tab")
 
 
+def answered(here):
+    try:
+        here.driver.switch_to.alert.accept()
+        return True
+    except NoAlertPresentException:
+        return False
+
+
 def check_form_and_live_run(here, server, shots):
     """A search started from the form by keyboard alone; its page changes by itself, without being loaded again."""
     here.look(1400, "light")
     here.driver.get(server.address + "/start")
     for name, value in (("task", "core/relu"), ("shapes", "small"), ("baseline", "none"), ("budget_s", "20")):
-        tab_to(here, name).send_keys(Keys.CONTROL + "a", value)
+        field = tab_to(here, name)
+        field.send_keys(Keys.CONTROL + "a")
+        field.send_keys(value)
     here.screenshot(shots / "form-1400-light.png")
     here.driver.switch_to.active_element.send_keys(Keys.ENTER)
     place = lambda: here.driver.current_url.removeprefix(server.address)
@@ -136,10 +147,10 @@ def check_form_and_live_run(here, server, shots):
     wait_until(lambda: seen.add(live()) or len(seen) > 2, f"the page of a run does not change: {seen}")
     assert here.script("return window.loadedOnce === true"), "the page was loaded again"
     here.screenshot(shots / "live-1400-light.png")
-    stop = here.driver.find_element(By.CSS_SELECTOR, "form[action$='/stop'] button")
-    stop.send_keys(Keys.ENTER)
-    wait_until(lambda: here.script("return 1") is not None, "")
-    return place()
+    # Stopped by keyboard too, after a question; at its end the page loads itself once more, whole.
+    here.driver.find_element(By.CSS_SELECTOR, "form[action$='/stop'] button").send_keys(Keys.ENTER)
+    wait_until(lambda: answered(here), "nobody asked whether to stop")
+    wait_until(lambda: not here.script("return document.querySelector('[data-events]')"), "the run did not end", 120)
 
 
 def main(kforge, shots):
@@ -150,7 +161,9 @@ def main(kforge, shots):
         here.driver.get(server.login)
         pages = pages_of(here, server.address)
         assert len(pages) >= 3, pages
-        pages += [f"{server.address}/results/{one}" for one in results] + [f"{server.address}/runs/{run}"]
+        pages += [f"{server.address}/results/{one}" for one in results]
+        pages += [server.address + one for one in ("/", "/start", "/tasks/core/relu", f"/runs/{run}")]
+        pages.append(f"{server.address}/compare?a={results[0]}&b={results[1]}")
         for page in pages:
             check_page(here, page, shots)
         check_keyboard(here, server.address + "/results")
