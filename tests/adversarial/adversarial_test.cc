@@ -94,8 +94,8 @@ std::vector<Parameter> device_parameters() {
   return all;
 }
 
-// Answers in KernelBench's form. Every run starts PyTorch, which takes seconds: those that are let through every gate, with some
-// twenty runs each, are for the long test.
+// Answers in KernelBench's form. Every run starts PyTorch, which takes seconds: those that are let through
+// every gate, with some twenty runs each, are for the long test.
 std::vector<Parameter> answer_parameters() {
   std::vector<Parameter> all;
   auto kernels = read_kernel_cases(kFolder / "answers");

@@ -12,7 +12,7 @@ namespace kforge::smith {
 double predicted_cycles(const Contraction& contraction, const ContractionSchedule& schedule,
                         const Machine& machine);
 
-// Moves away from `now`, the most promising first; those that the model sees clearly behind it are left out.
+// Moves away from `now`, the most promising first and those that the model sees clearly behind it last.
 // Their reasons say what is expected. Other arithmetic and other algorithms keep their places in front.
 std::vector<ScheduleMove> ranked(std::vector<ScheduleMove> moves, const ContractionSchedule& now,
                                  const Contraction& contraction, const Machine& machine);

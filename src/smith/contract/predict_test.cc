@@ -48,19 +48,17 @@ TEST(Predict, KnowsWhatIsSlower) {
   EXPECT_GT(slower([](auto& s) { s.block_k = 2048; }), 1.02);  // a panel of b that no L1 holds
 }
 
-TEST(Predict, RanksMovesAndLeavesOutWhatIsHopeless) {
+TEST(Predict, RanksMovesAndTriesWhatIsHopelessLast) {
   const Machine machine = wide_machine();
   const Contraction c = product(512, 1024, 2048);
   ContractionSchedule now = first_schedule(c, machine, 2);
   now.rows = 4, now.vectors = 1;  // too small a tile: larger ones are clearly faster
   const auto moves = neighbours(now, c, machine);
   ASSERT_FALSE(moves.empty());
-  for (const ScheduleMove& move : moves) EXPECT_NE(move.name, "one_thread");
   const double before = predicted_cycles(c, now, machine);
   EXPECT_TRUE(moves[0].name.starts_with("tile ")) << moves[0].name;
   EXPECT_LT(predicted_cycles(c, moves[0].schedule, machine), 0.8 * before);
-  for (const ScheduleMove& move : moves)
-    EXPECT_LE(predicted_cycles(c, move.schedule, machine), 1.2 * before) << move.name;
+  EXPECT_EQ(moves.back().name, "one_thread");
 }
 
 }  // namespace
