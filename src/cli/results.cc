@@ -22,6 +22,12 @@ std::string kernel_name(const fs::path& path, std::size_t most) {
   return name.size() <= most ? name : "..." + name.substr(name.size() - most + 3);
 }
 
+// A narrow terminal has no room for whose time it is; JSON and `kforge show` tell.
+std::string short_speedup(const ResultRow& row) {
+  const std::string text = speedup_text(row);
+  return text.substr(0, text.find(" over "));
+}
+
 int run(const ResultFilter& filter, bool json) {
   auto store = Store::open();
   if (!store) return report_error(store.error(), json);
@@ -47,7 +53,8 @@ int run(const ResultFilter& filter, bool json) {
   for (const ResultRow& row : *rows) {
     lines.push_back({row.id, printable(row.task), row.shape_set,
                      row.gate.empty() ? row.outcome : row.outcome + " (" + row.gate + ")",
-                     row.time_ns ? readable_time(*row.time_ns) : "", speedup_text(row),
+                     row.time_ns ? readable_time(*row.time_ns) : "",
+                     narrow ? short_speedup(row) : speedup_text(row),
                      kernel_name(row.kernel, narrow ? 20 : 60)});
     if (!narrow) lines.back().push_back(minute_of(row.created_at));
   }

@@ -18,7 +18,7 @@ namespace kforge {
 namespace {
 
 // Part of every cache key: raise it when the oracle's values change.
-constexpr std::string_view kOracleVersion = "5";
+constexpr std::string_view kOracleVersion = "6";
 // To write and read again, checksums included.
 constexpr double kDiskSecondsPerByte = 8e-9;
 // A result that jumps (Floor) says nothing about rounding. So another rounding counts up to this multiple of
@@ -192,7 +192,8 @@ Result<Expected> compute(const BoundTask& task, const InputChoice& params, const
   KF_TRY(auto plain, run_oracle(graph, inputs.views, Precision::kFp32, threads, &long_sums));
   std::vector<YardstickValues> yardstick = yardstick_values(std::move(plain), threads);
   KF_TRY(auto truth, run_oracle(graph, inputs.views, Precision::kFp64, threads));
-  const std::vector<double> drawn = errors_of_other_roundings(graph, inputs.views, truth, threads);
+  const bool equal = rest.kind == InputKind::kEqual;
+  const std::vector<double> drawn = errors_of_other_roundings(graph, inputs.views, truth, threads, equal);
 
   Expected expected;
   for (std::size_t i = 0; i < own_outputs; ++i) {
@@ -200,8 +201,7 @@ Result<Expected> compute(const BoundTask& task, const InputChoice& params, const
            join(graph.outputs[i].name, std::move(truth[i]), std::move(yardstick[i]),
                 exponential(graph, graph.outputs[i].name), threads, expected.yardstick_finite));
     double& worst = output.yardstick_worst_abs;
-    const bool whole = rest.kind == InputKind::kEqual;
-    worst = std::max(worst, whole ? drawn[i] : std::min(drawn[i], kMostOverYardstick * worst));
+    worst = std::max(worst, equal ? drawn[i] : std::min(drawn[i], kMostOverYardstick * worst));
     output.long_sums = long_sums;
     expected.outputs.push_back(std::move(output));
   }

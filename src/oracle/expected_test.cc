@@ -58,6 +58,13 @@ TEST(Expected, EqualValuesAreJudgedByOtherRoundingsToo) {
   const Expected expected = compute(scratch.bind(), InputKind::kEqual);
   ASSERT_EQ(expected.outputs.size(), 1u);
   EXPECT_GT(expected.outputs[0].yardstick_worst_abs, 100 * 0x1p-24 * expected.outputs[0].rms);
+
+  // The mean is rounded inside one operator.
+  ScratchTask rows(SHAPES("B = 16, D = 64"),
+                   "g (float[B, D] x, float[D] s, float[D] b) => (float[B, D] y)\n"
+                   "{ y = LayerNormalization <axis = -1> (x, s, b) }");
+  const Expected of_rows = compute(rows.bind(), InputKind::kEqual);
+  EXPECT_GT(of_rows.outputs.at(0).yardstick_worst_abs, 100 * 0x1p-24 * of_rows.outputs[0].rms);
 }
 
 TEST(Expected, IsAnErrorOnceItIsInterrupted) {

@@ -25,7 +25,7 @@ Result<void> read_expectation(const std::string& text, KernelCase& kernel) {
     if (key == "outcome")
       kernel.outcomes = split(value, '|');
     else if (key == "gate")
-      kernel.gate = value;
+      kernel.gates = split(value, '|');
     else if (key == "not_faster_than")
       kernel.not_faster_than = value;
     else if (key == "beside")

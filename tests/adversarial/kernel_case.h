@@ -29,7 +29,7 @@ struct KernelCase {
   std::string task, shapes = "small", needs, on, plan;
   bool full = false;
   std::vector<std::string> outcomes;  // any of these
-  std::string gate;                   // when given and the outcome is "rejected" or "wrong_value"
+  std::vector<std::string> gates;     // any of them, when the outcome is "rejected" or "wrong_value"
   std::string not_faster_than, beside, hides;
   std::string flag;  // that the result must have
   int threads = 0;   // as --threads; 0: all

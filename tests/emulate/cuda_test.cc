@@ -186,7 +186,7 @@ TEST(EmulatedCuda, BasicsAreSilentUnderTheChecks) {
     for (kfe_u32 i = 0; i < basics.report.findings; ++i)
       ADD_FAILURE() << basics.report.finding[i].kernel << ": " << basics.report.finding[i].text;
     EXPECT_GT(basics.report.accesses_checked, 10'000u);
-    EXPECT_EQ(basics.report.traffics > 20, variant == Variant::kCheck);
+    EXPECT_GT(basics.report.traffics, 20u);
   }
 }
 

@@ -28,6 +28,7 @@ const std::map<std::string, std::string> kNoKernel = {
     {"Unique", "the shape of its result depends on data"},
     {"NonMaxSuppression", "the shape of its result depends on data"},
     {"StringNormalizer", "works on text"},
+    {"Opaque", "what the module computes is not known"},
     {"TfIdfVectorizer", "works on text or sets of n-grams"},
 };
 

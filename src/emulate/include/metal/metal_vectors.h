@@ -87,7 +87,8 @@ KFE_VECTORS(ushort) KFE_VECTORS(char) KFE_VECTORS(uchar) KFE_VECTORS(long) KFE_V
     friend bool##n operator==(bool##n a, bool##n b) { return !(a ^ b); }        \
   };
 KFE_BOOLS(2, x, y)
-KFE_BOOLS(3, x, y, z) KFE_BOOLS(4, x, y, z, w)
+KFE_BOOLS(3, x, y, z)
+KFE_BOOLS(4, x, y, z, w)
 #undef KFE_BOOLS
 
     template <class T, int n>
