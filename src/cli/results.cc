@@ -55,7 +55,7 @@ int run(const ResultFilter& filter, bool json) {
                      row.gate.empty() ? row.outcome : row.outcome + " (" + row.gate + ")",
                      row.time_ns ? readable_time(*row.time_ns) : "",
                      narrow ? short_speedup(row) : speedup_text(row),
-                     kernel_name(row.kernel, narrow ? 20 : 60)});
+                     kernel_name(row.kernel, narrow ? 15 : 60)});
     if (!narrow) lines.back().push_back(minute_of(row.created_at));
   }
   fmt::print("{}", fitted_table(lines, "llllr", width, 3));

@@ -388,7 +388,7 @@ TEST_F(PromptTest, AnEmulatedDeviceIsDescribedByItsChipAndInItsLanguage) {
   EXPECT_THAT(prompt.system, HasSubstr("device: metal, emulated"));
   EXPECT_THAT(prompt.system, HasSubstr("Imaginary 3: 10 units"));
   EXPECT_THAT(prompt.system, HasSubstr("constants in namespace `task`"));
-  EXPECT_THAT(prompt.system, HasSubstr("ranked by a cost model"));
+  EXPECT_THAT(prompt.system, HasSubstr("ranked by the cost model"));
   for (const char* host : {"C++", "omp_get_max_threads", "L1 cache", "measured bandwidth", "compiled with",
                            "timed, interleaved"})
     EXPECT_THAT(prompt.system, Not(HasSubstr(host)));

@@ -18,7 +18,7 @@ std::string relu_that_likes(const std::string& condition) {
 #include <omp.h>
 extern "C" void kernel(const float* x, float* y) {
   const long repeats = omp_get_max_threads() )" +
-         condition + R"( ? 20 : 1000;
+         condition + R"( ? 400 : 20000;
   for (long again = 0; again < repeats; ++again) {
     asm volatile("" ::: "memory");
     for (long i = 0; i < task::B * task::D; ++i) y[i] = x[i] < 0 ? 0 : x[i];

@@ -91,8 +91,8 @@ KFE_BOOLS(3, x, y, z)
 KFE_BOOLS(4, x, y, z, w)
 #undef KFE_BOOLS
 
-    template <class T, int n>
-    struct kfe_vector;
+template <class T, int n>
+struct kfe_vector;
 template <class T>
 struct kfe_vector<T, 2> {
   typedef T type __attribute__((ext_vector_type(2)));
