@@ -43,15 +43,15 @@ int parent_of(int pid) {
 
 // Control groups of the sandbox are called kforge-PID after their launcher; one whose launcher is gone was
 // left.
-std::vector<std::string> orphaned_groups() {
-  std::vector<std::string> found;
+std::set<std::string> orphaned_groups() {
+  std::set<std::string> found;
   std::error_code ec;
   auto options = fs::directory_options::skip_permission_denied;
   for (fs::recursive_directory_iterator at("/sys/fs/cgroup", options, ec), end; !ec && at != end;
        at.increment(ec)) {
     std::string name = at->path().filename().string();
     if (!at->is_directory(ec) || !name.starts_with("kforge-")) continue;
-    if (!fs::exists("/proc/" + name.substr(7))) found.push_back(at->path().string());
+    if (!fs::exists("/proc/" + name.substr(7))) found.insert(at->path().string());
   }
   return found;
 }
@@ -74,7 +74,7 @@ std::vector<FoundProcess> descendants() {
 }
 
 LeftoverWatch::LeftoverWatch(const fs::path& temporary)
-    : temporary_(temporary), descriptors_before_(count_descriptors()) {
+    : temporary_(temporary), descriptors_before_(count_descriptors()), groups_before_(orphaned_groups()) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::setenv("TMPDIR", temporary.c_str(), 1);
 }
@@ -88,7 +88,8 @@ std::vector<std::string> LeftoverWatch::look(const std::vector<std::string>& for
   std::error_code ec;
   for (fs::directory_iterator at(temporary_, ec), end; !ec && at != end; at.increment(ec))
     found.push_back("temporary " + at->path().string());
-  for (const std::string& group : orphaned_groups()) found.push_back("control group " + group);
+  for (const std::string& group : orphaned_groups())
+    if (!groups_before_.contains(group)) found.push_back("control group " + group);
   for (const std::string& file : forbidden_files)
     if (fs::exists(file)) found.push_back("file " + file);
   // A process keeps its system-call filters and the like; a leak is more than that.

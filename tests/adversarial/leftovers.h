@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ class LeftoverWatch {
 
   std::filesystem::path temporary_;
   int descriptors_before_ = 0;
+  std::set<std::string> groups_before_;  // left by someone who was killed: not what is watched here
 };
 
 }  // namespace kforge
