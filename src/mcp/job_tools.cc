@@ -11,7 +11,7 @@ namespace {
 constexpr double kLongestWait = 25;  // of one call: hosts give up on longer ones
 
 ToolResult started(Jobs& jobs, Words& words, double budget_seconds) {
-  words.word(fmt::format("--budget={:.0f}s", budget_seconds)).word("--out").word(Jobs::kFolder).word("-vv");
+  words.word(fmt::format("--budget={:.0f}s", budget_seconds)).word("--out").word(Jobs::kFolder);
   auto argv = words.finish();
   if (!argv) return tool_failure(argv.error().text());
   auto job = jobs.start(std::move(*argv));
@@ -59,22 +59,20 @@ Tool start_forge(const OwnProgram& program, Jobs& jobs) {
       .description =
           "Starts KForge's own search for a fast, verified kernel and returns a job id at once; ask with "
           "job_status, end it early with stop_job. The built-in generator needs no model and no key.",
-      .input_schema = object_of(
-          {{"task", task_argument()},
-           {"platform", platform_argument()},
-           {"shapes", shapes_argument()},
-           {"budget_s", number_of(1, 86400, "seconds to search; 60 unless given")},
-           {"attempts",
-            {{"type", "integer"}, {"minimum", 1}, {"maximum", 10000}, {"description", "at most so many"}}},
-           {"baselines", words_of("libraries to time against, or none; all that are installed unless given")},
-           {"generator", text_of("builtin, or a model: provider:name")}},
-          {"task"}),
+      .input_schema = object_of({{"task", task_argument()},
+                                 {"platform", platform_argument()},
+                                 {"shapes", shapes_argument()},
+                                 {"budget_s", number_of(1, 86400, "seconds to search; 60 unless given")},
+                                 {"attempts", attempts_argument()},
+                                 {"baselines", baselines_argument()},
+                                 {"generator", text_of("builtin, or a model: provider:name")}},
+                                {"task"}),
       .read_only = false,
       .idempotent = false,
       .call = [&program, &jobs](const ToolCall& call) {
         Words words(program, call.arguments, {"forge"});
         words.task().named("platform", "--on").option("shapes", "--shapes").option("attempts", "--attempts");
-        words.named("baselines", "--baseline").option("generator", "--generator");
+        words.named("baselines", "--baseline").option("generator", "--generator").word("-vv");
         return started(jobs, words, call.arguments.value("budget_s", 60.0));
       }};
 }
@@ -89,14 +87,18 @@ Tool start_suite(const OwnProgram& program, Jobs& jobs) {
       .input_schema = object_of({{"suite", text_of("a suite's name, or a folder under the server's root")},
                                  {"platform", platform_argument()},
                                  {"only", text_of("tasks by pattern: 'level2/*gemm*'")},
-                                 {"budget_s", number_of(1, 3600, "seconds for each task; 30 unless given")}},
+                                 {"shapes", shapes_argument()},
+                                 {"budget_s", number_of(1, 3600, "seconds for each task; 30 unless given")},
+                                 {"attempts", attempts_argument()},
+                                 {"baselines", baselines_argument()}},
                                 {"suite"}),
       .read_only = false,
       .idempotent = false,
       .call = [&program, &jobs](const ToolCall& call) {
         Words words(program, call.arguments, {"suite"});
         words.name_or_path("suite");
-        words.named("platform", "--on").option("only", "--only");
+        words.named("platform", "--on").option("only", "--only").option("shapes", "--shapes");
+        words.option("attempts", "--attempts").named("baselines", "--baseline");
         return started(jobs, words, call.arguments.value("budget_s", 30.0));
       }};
 }

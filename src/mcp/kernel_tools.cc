@@ -15,7 +15,7 @@ Result<std::string> kernel_file(const OwnProgram& program, const std::string& pl
                                 const ToolCall& call) {
   KF_TRY(auto answer,
          program.run({"contract", "--kernel-file", "--on=" + platform, "--json"}, call.stop, kQuick));
-  const std::string name = string_at(answer.document, "kernel_file");
+  std::string name = string_at(answer.document, "kernel_file");
   if (name.empty()) return fail("{}", shown(answer).text);
   return name;
 }
@@ -76,40 +76,39 @@ ToolResult evaluate_in_session(const OwnProgram& program, WritingSessions& sessi
 }  // namespace
 
 Tool evaluate_kernel(const OwnProgram& program, WritingSessions& sessions) {
-  return {.name = "evaluate_kernel",
-          .title = "Judge a kernel",
-          .description =
-              "Builds a kernel in a sandbox, checks its results against the task on many inputs and shapes, "
-              "and times it in turns with the libraries installed. With check_only seconds; with timing one "
-              "to three minutes, less with fewer baselines. The answer says passed, or which gate failed and "
-              "why: mend that and call again. Stores the result. Give the task for a single result, or the "
-              "session of start_session, and the kernel becomes the next attempt of that run. "
-              "`// kforge: tune` lines are searched in sessions and by start_forge; for a single result the "
-              "kernel's own values are taken.",
-          .input_schema = object_of(
-              {{"task", task_argument()},
-               {"session", text_of("id from start_session, in place of task and all that it settled")},
-               {"source", source_of("the kernel's source text; or give path")},
-               {"path", text_of("the kernel's file, or folder, under the server's root")},
-               {"change", text_of("in a session: what is new in this kernel, in one line")},
-               {"followed_advice", flag_of("in a session: whether the advice given was followed")},
-               {"platform", platform_argument()},
-               {"shapes", shapes_argument()},
-               {"baselines", words_of("libraries to time against: onednn, onnxruntime, torch, ..., or none; "
-                                      "all that are installed unless given")},
-               {"precision", precision_argument()},
-               {"check_only", flag_of("no timing")}}),
-          .read_only = false,
-          .idempotent = false,
-          .call = [&program, &sessions](const ToolCall& call) {
-            auto given = [&](const char* name) { return call.arguments.contains(name); };
-            if (given("source") == given("path"))
-              return tool_failure("give the kernel either as 'source' or as 'path'");
-            if (!given("task") && !given("session"))
-              return tool_failure("give 'task', or the 'session' of start_session");
-            return given("session") ? evaluate_in_session(program, sessions, call)
-                                    : evaluate_once(program, call);
-          }};
+  return {
+      .name = "evaluate_kernel",
+      .title = "Judge a kernel",
+      .description =
+          "Builds a kernel in a sandbox, checks its results against the task on many inputs and shapes, "
+          "and times it in turns with the libraries installed. With check_only seconds; with timing one "
+          "to three minutes, less with fewer baselines. The answer says passed, or which gate failed and "
+          "why: mend that and call again. Stores the result. Give the task for a single result, or the "
+          "session of start_session, and the kernel becomes the next attempt of that run. "
+          "`// kforge: tune` lines are searched in sessions and by start_forge; for a single result the "
+          "kernel's own values are taken.",
+      .input_schema =
+          object_of({{"task", task_argument()},
+                     {"session", text_of("id from start_session, in place of task and all that it settled")},
+                     {"source", source_of("the kernel's source text; or give path")},
+                     {"path", text_of("the kernel's file, or folder, under the server's root")},
+                     {"change", text_of("in a session: what is new in this kernel, in one line")},
+                     {"followed_advice", flag_of("in a session: whether the advice given was followed")},
+                     {"platform", platform_argument()},
+                     {"shapes", shapes_argument()},
+                     {"baselines", baselines_argument()},
+                     {"precision", precision_argument()},
+                     {"check_only", flag_of("no timing")}}),
+      .read_only = false,
+      .idempotent = false,
+      .call = [&program, &sessions](const ToolCall& call) {
+        auto given = [&](const char* name) { return call.arguments.contains(name); };
+        if (given("source") == given("path"))
+          return tool_failure("give the kernel either as 'source' or as 'path'");
+        if (!given("task") && !given("session"))
+          return tool_failure("give 'task', or the 'session' of start_session");
+        return given("session") ? evaluate_in_session(program, sessions, call) : evaluate_once(program, call);
+      }};
 }
 
 Tool start_session(const OwnProgram& program, WritingSessions& sessions) {
@@ -124,8 +123,7 @@ Tool start_session(const OwnProgram& program, WritingSessions& sessions) {
           .input_schema = object_of({{"task", task_argument()},
                                      {"platform", platform_argument()},
                                      {"shapes", shapes_argument()},
-                                     {"baselines", words_of("libraries to time against, or none; all that "
-                                                            "are installed unless given")},
+                                     {"baselines", baselines_argument()},
                                      {"precision", precision_argument()},
                                      {"analyst", text_of("who advises: builtin, or a model: provider:name")}},
                                     {"task"}),
@@ -151,23 +149,24 @@ Tool start_session(const OwnProgram& program, WritingSessions& sessions) {
 }
 
 Tool import_module(const OwnProgram& program) {
-  return {.name = "import_module",
-          .title = "A PyTorch module as a task",
-          .description =
-              "Turns a .py file in KernelBench's form (Model, get_inputs, get_init_inputs) into a task "
-              "folder, and says how well its graph agrees with the module. Writes the folder.",
-          .input_schema =
-              object_of({{"path", text_of("the .py file, under the server's root")},
-                         {"out", text_of("the folder to write, under the server's root")},
-                         {"fit", text_of("smaller sizes, so that the module takes about this long: 50ms")}},
-                        {"path", "out"}),
-          .read_only = false,
-          .call = [&program](const ToolCall& call) {
-            Words words(program, call.arguments, {"import"});
-            words.path(text(call.arguments, "path")).option("fit", "--fit").word("-o");
-            words.path(text(call.arguments, "out"));
-            return run(program, std::move(words), call, kLong);
-          }};
+  return {
+      .name = "import_module",
+      .title = "A PyTorch module or ONNX graph as a task",
+      .description =
+          "Turns a .py file in KernelBench's form (Model, get_inputs, get_init_inputs), or an .onnx file, "
+          "into a task folder, and says how well its graph agrees with the module. Writes the folder.",
+      .input_schema =
+          object_of({{"path", text_of("the .py or .onnx file, under the server's root")},
+                     {"out", text_of("the folder to write, under the server's root")},
+                     {"fit", text_of("smaller sizes, so that the module takes about this long: 50ms")}},
+                    {"path", "out"}),
+      .read_only = false,
+      .call = [&program](const ToolCall& call) {
+        Words words(program, call.arguments, {"import"});
+        words.path(text(call.arguments, "path")).option("fit", "--fit").word("-o");
+        words.path(text(call.arguments, "out"));
+        return run(program, std::move(words), call, kLong);
+      }};
 }
 
 }  // namespace kforge::mcp

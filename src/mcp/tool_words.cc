@@ -41,5 +41,13 @@ Json precision_argument() {
   return one_of({"fp32", "high", "bf16", "fp16"}, "how near the values must be; fp32 unless given");
 }
 Json shapes_argument() { return one_of({"bench", "small", "odd"}, "shape set; bench unless given"); }
+Json baselines_argument() {
+  return words_of(
+      "libraries to time against (onednn, onnxruntime, torch, ...), or none; all that are installed unless "
+      "given");
+}
+Json attempts_argument() {
+  return {{"type", "integer"}, {"minimum", 1}, {"maximum", 10000}, {"description", "at most so many"}};
+}
 
 }  // namespace kforge::mcp

@@ -89,5 +89,7 @@ Json task_argument();
 Json platform_argument();
 Json shapes_argument();
 Json precision_argument();
+Json baselines_argument();
+Json attempts_argument();
 
 }  // namespace kforge::mcp

@@ -126,7 +126,10 @@ ToolResult WritingSessions::told(const std::string& session, const Question& ans
     result.structured["session_ended"] = string_at(run, "ended");
   }
   const std::string found = string_at(result.structured, "summary");
-  tell(result, place_of(*attempt) + (found.empty() ? "" : "; " + found));
+  std::string summary = place_of(*attempt) + (found.empty() ? "" : "; " + found);
+  if (const std::string ended = string_at(run, "ended"); !next && !ended.empty())
+    summary += fmt::format("; the session has ended ({}): job_status has the confirmed figure", ended);
+  tell(result, summary);
   return result;
 }
 
