@@ -16,12 +16,14 @@ std::vector<LivePart> Channel::wait(std::uint64_t& seen, std::chrono::millisecon
   return parts;
 }
 
-void Channel::set(const std::string& id, std::string html) {
+void Channel::set(std::map<std::string, std::string> parts) {
   std::lock_guard lock(mutex_);
-  LivePart& part = parts_[id];
-  if (part.version > 0 && part.html == html) return;
-  part = {id, std::move(html), ++version_};
-  changed_.notify_all();
+  const std::uint64_t before = version_;
+  for (auto& [id, html] : parts) {
+    LivePart& part = parts_[id];
+    if (part.version == 0 || part.html != html) part = {id, std::move(html), ++version_};
+  }
+  if (version_ > before) changed_.notify_all();
 }
 
 void Channel::end() {

@@ -145,20 +145,22 @@ bool LiveRuns::look_at(const std::string& run, Watched& watched) {
   if (!records) return true;  // a store that is busy is there again later
   auto work = at_work(**records, run);
   if (!work) return true;
+  std::map<std::string, std::string> parts;
   // The whole report only when there is something new in it: the rest is counts.
   const auto& before = watched.progress;
   if (!before || before->judged != work->progress.judged || before->planned != work->progress.planned) {
     if (auto report = report_of(**records, run)) {
       watched.best = best_words(*report);
       if (auto html = render_page("run_search", page_data(*report, RunEvidence{})))
-        channel->set("run-search", std::move(*html));
+        parts["run-search"] = std::move(*html);
+      watched.progress = work->progress;
     }
   }
-  watched.progress = work->progress;
   work->best = watched.best;
   PageData tiles;
   add_live_tiles(tiles, *work);
-  if (auto html = render_page("serve/run_live", tiles)) channel->set("run-live", std::move(*html));
+  if (auto html = render_page("serve/run_live", tiles)) parts["run-live"] = std::move(*html);
+  channel->set(std::move(parts));
   if (work->under_way()) return true;
   channel->end();
   return false;

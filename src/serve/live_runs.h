@@ -33,8 +33,9 @@ class Channel {
  public:
   // Parts that changed after `seen`; waits for one, at most `longest`. `ended`: nothing more will change.
   std::vector<LivePart> wait(std::uint64_t& seen, std::chrono::milliseconds longest, bool& ended);
-  // Changes nothing where the part is the same.
-  void set(const std::string& id, std::string html);
+  // Parts that belong together, html by id: a viewer gets all of them or none. Those that are the same change
+  // nothing.
+  void set(std::map<std::string, std::string> parts);
   void end();
 
  private:
