@@ -27,13 +27,16 @@ Json interval_json(const std::optional<Interval>& interval) {
   return {{"value", interval->value}, {"lo", interval->lo}, {"hi", interval->hi}};
 }
 
-Json program_json(const ComparedProgram& program, const std::optional<Interval>& ns) {
-  return {{"result", program.id},
-          {"run", program.run.empty() ? Json(nullptr) : Json(program.run)},
-          {"task", program.stored.task},
-          {"kernel", {{"path", program.stored.kernel_path}, {"hash", program.program.hash}}},
-          {"outcome", name_of(program.stored.outcome)},
-          {"gate", program.stored.gate ? Json(program.stored.gate_name()) : Json(nullptr)},
+Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json program_json(const NamedProgram& program, const std::optional<Interval>& ns) {
+  return {{"result", or_null(program.result)},
+          {"run", program.run ? Json(program.run->id) : Json(nullptr)},
+          {"attempt", program.attempt ? Json(program.attempt->number) : Json(nullptr)},
+          {"task", or_null(program.task())},
+          {"kernel", {{"path", program.kernel()}, {"hash", program.program.hash}}},
+          {"outcome", or_null(program.outcome())},
+          {"gate", or_null(program.gate())},
           {"time_ns", interval_json(ns)}};
 }
 
@@ -60,9 +63,10 @@ std::string to_json(const ProgramComparison& c) {
       .dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string outcome_of(const EvalReport& report) {
-  std::string text(name_of(report.outcome));
-  return report.gate ? fmt::format("{} at {}", text, report.gate_name()) : text;
+std::string outcome_of(const NamedProgram& program) {
+  const std::string outcome = program.outcome(), gate = program.gate();
+  if (outcome.empty()) return "not judged";
+  return gate.empty() ? outcome : fmt::format("{} at {}", outcome, gate);
 }
 
 std::string time_of(const std::optional<Interval>& ns) {
@@ -85,15 +89,17 @@ std::string painted_diff(const std::string& diff, const Paint& paint) {
 std::string to_terminal(const ProgramComparison& c, bool with_diff) {
   TerminalStyle style = terminal_style();
   Paint paint(style.colour);
-  auto name = [](const ComparedProgram& p) {
-    return p.run.empty() ? p.id : fmt::format("{} (run {})", p.id, p.run);
+  auto name = [](const NamedProgram& p) {
+    if (p.attempt) return fmt::format("attempt {} of run {}", p.attempt->number, p.run->id);
+    if (p.run) return fmt::format("{} (run {})", p.result, p.run->id);
+    return p.result.empty() ? "kernel " + p.program.hash.substr(0, 12) : p.result;
   };
   std::string text =
-      fmt::format("{}  {}\n\n", paint.strong(printable(c.a.stored.task)), c.a.stored.shape_set);
+      fmt::format("{}  {}\n\n", paint.strong(printable(c.a.task())), c.a.report ? c.a.report->shape_set : "");
   text += fitted_table({{"", "A", "B"},
                         {"  result", name(c.a), name(c.b)},
-                        {"  kernel", printable(c.a.stored.kernel_path), printable(c.b.stored.kernel_path)},
-                        {"  verdict", outcome_of(c.a.stored), outcome_of(c.b.stored)},
+                        {"  kernel", printable(c.a.kernel()), printable(c.b.kernel())},
+                        {"  verdict", outcome_of(c.a), outcome_of(c.b)},
                         {"  time now", time_of(c.a_ns), time_of(c.b_ns)}},
                        "", style.table_width);
   text += "\n";
@@ -143,7 +149,11 @@ int run(CompareArguments& arguments) {
 
 void declare_compare(CLI::App& command, int& exit_code) {
   auto arguments = std::make_shared<CompareArguments>();
-  command.add_option("A", arguments->request.a, "result, run or suite: id, or a prefix that fits only one")
+  command
+      .add_option(
+          "A", arguments->request.a,
+          "result, run or suite: id, or a prefix that fits only one; an attempt: RUN:NUMBER; a kernel: "
+          "the hash of its files")
       ->required();
   command.add_option("B", arguments->request.b, "the other one")->required();
   add_number(command, "--seconds", arguments->request.seconds, 0.0, 3600.0, "time for the timing rounds");

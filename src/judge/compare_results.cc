@@ -9,24 +9,7 @@
 namespace kforge {
 namespace {
 
-Result<ComparedProgram> find_program(Store& store, RunRecords& records, const std::string& id) {
-  ComparedProgram found;
-  found.id = id;
-  if (auto run = id == "last" ? fail("a result") : records.run(id); run) {
-    if (run->result.empty()) return fail("run {} has no verified program", run->id);
-    found.run = run->id;
-    found.id = run->result;
-  }
-  KF_TRY(StoredResult record, store.result(found.id));
-  found.id = record.id;
-  KF_TRY(found.stored, eval_report_from_json(record.document));
-  if (record.candidate.empty())
-    return fail("result {} has no program to compare: its outcome was {}", record.id, record.outcome);
-  KF_TRY(found.program, store.candidate(record.candidate));
-  return found;
-}
-
-Result<std::string> source_difference(const ComparedProgram& a, const ComparedProgram& b) {
+Result<std::string> source_difference(const NamedProgram& a, const NamedProgram& b) {
   KF_TRY(TempDir work, TempDir::create());
   KF_TRY_VOID(restore(a.program, work.path() / "a"));
   // Main files are compared with each other whatever they are called: v2.cc and v3.cc are two versions of
@@ -52,8 +35,11 @@ Result<std::string> source_difference(const ComparedProgram& a, const ComparedPr
 
 Candidate candidate_of(const StoredCandidate& stored) { return {stored.files, stored.origin}; }
 
-// Why their times would not be of the same thing.
-std::string different(const EvalReport& a, const EvalReport& b) {
+// Why their times would not be of the same thing, or not to be trusted.
+std::string untimed(const NamedProgram& first, const NamedProgram& second) {
+  for (const NamedProgram* one : {&first, &second})
+    if (!one->report) return fmt::format("there is no stored result of {}", one->name);
+  const EvalReport &a = *first.report, &b = *second.report;
   if (a.task_hash != b.task_hash)
     return fmt::format("they are for different tasks, {} and {}", a.task, b.task);
   if (a.platform != b.platform)
@@ -67,12 +53,13 @@ std::string different(const EvalReport& a, const EvalReport& b) {
 }
 
 Result<void> time_both(ProgramComparison& comparison, const CompareRequest& request, Progress& progress) {
-  JudgeOptions options = judge_options_of(comparison.a.stored);
+  const EvalReport& stored = *comparison.a.report;
+  JudgeOptions options = judge_options_of(stored);
   options.baselines = {"none"};
   options.store = false;
   KF_TRY(auto workspace, Workspace::open(options, progress));
-  if (workspace->setup().task.content_hash != comparison.a.stored.task_hash) {
-    comparison.not_timed = fmt::format("the task {} has changed since", comparison.a.stored.task);
+  if (workspace->setup().task.content_hash != stored.task_hash) {
+    comparison.not_timed = fmt::format("the task {} has changed since", stored.task);
     return {};
   }
   if (workspace->setup().modelled()) {
@@ -87,13 +74,13 @@ Result<void> time_both(ProgramComparison& comparison, const CompareRequest& requ
   KF_TRY(Judgement judgement, judge(*workspace, candidate_of(comparison.a.program), judging));
   if (const Failure* failure = judgement.failure()) {
     comparison.not_timed =
-        fmt::format("{} does not pass any more: {}", comparison.a.id, reason_text(*failure));
+        fmt::format("{} does not pass any more: {}", comparison.a.name, reason_text(*failure));
     return {};
   }
   std::vector<Interval> over = judgement.over_incumbents();
   const CaseJudgement& first = judgement.cases.front();
   if (over.empty() || !first.times) {
-    comparison.not_timed = fmt::format("{} could not be timed", comparison.b.id);
+    comparison.not_timed = fmt::format("{} could not be timed", comparison.b.name);
     return {};
   }
   comparison.a_ns = first.times->ns;
@@ -108,14 +95,13 @@ Result<ProgramComparison> compare_results(const CompareRequest& request, Progres
   KF_TRY(Store store, Store::open());
   KF_TRY(auto records, RunRecords::open());
   ProgramComparison comparison;
-  KF_TRY(comparison.a, find_program(store, *records, request.a));
-  KF_TRY(comparison.b, find_program(store, *records, request.b));
+  KF_TRY(comparison.a, named_program(store, *records, request.a));
+  KF_TRY(comparison.b, named_program(store, *records, request.b));
   comparison.same_program = comparison.a.program.hash == comparison.b.program.hash;
   if (!comparison.same_program) {
     KF_TRY(comparison.diff, source_difference(comparison.a, comparison.b));
   }
-  comparison.not_timed =
-      request.timed ? different(comparison.a.stored, comparison.b.stored) : "it was not asked for";
+  comparison.not_timed = request.timed ? untimed(comparison.a, comparison.b) : "it was not asked for";
   if (comparison.not_timed.empty()) KF_TRY_VOID(time_both(comparison, request, progress));
   return comparison;
 }

@@ -3,23 +3,15 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/progress.h"
 #include "base/result.h"
-#include "store/store.h"
+#include "store/named_program.h"
 
 namespace kforge {
 
-struct ComparedProgram {
-  std::string id;   // as it was found: of a result
-  std::string run;  // of the run it is the best of; empty: none was named
-  EvalReport stored;
-  StoredCandidate program;
-};
-
 struct ProgramComparison {
-  ComparedProgram a, b;
+  NamedProgram a, b;
   bool same_program = false;
   std::string diff;  // unified, a to b; empty where they are the same
   // Timed in turns, in processes of their own; nothing: not_timed says why.
@@ -29,7 +21,7 @@ struct ProgramComparison {
 };
 
 struct CompareRequest {
-  std::string a, b;  // results or runs: id, prefix, or "last"
+  std::string a, b;  // as named_program() takes them
   bool timed = true;
   double seconds = 4;
 };

@@ -9,14 +9,14 @@
 #include "report/page_room.h"
 #include "serve/page.h"
 #include "serve/site.h"
-#include "store/runs.h"
+#include "store/named_program.h"
 #include "suite/suite_tables.h"
 
 namespace kforge::serve {
 namespace {
 
 constexpr std::size_t kSourceBytes = 200'000, kDiffLines = 4000, kContext = 8;
-constexpr double kComparisonsKept = 60;
+constexpr double kComparisonsKept = 10;
 
 struct Side {
   std::string name, link;
@@ -54,65 +54,54 @@ void add_facts(Side& side, const EvalReport& r) {
   side.fact("when", minute_of(r.created_at));
 }
 
-Result<Side> side_of_result(Store& store, const std::string& id) {
-  KF_TRY(StoredResult record, store.result(id));
-  KF_TRY(EvalReport report, eval_report_from_json(record.document));
-  Side side{record.id, "/results/" + record.id, {}, {}};
-  add_facts(side, report);
-  if (!record.candidate.empty()) {
-    KF_TRY(StoredCandidate program, store.candidate(record.candidate));
-    side.files = std::move(program.files);
-  }
-  return side;
+void add_facts(Side& side, const StoredRun& run) {
+  side.fact("generator", run.generator);
+  side.fact("analyst", run.analyst);
+  side.fact("strategy", run.strategy);
+  side.fact("search", run.ended ? std::string(name_of(*run.ended)) : "not ended");
 }
 
-Result<Side> side_of_attempt(RunRecords& records, const std::string& run, std::size_t number) {
-  KF_TRY(StoredRun stored, records.run(run));
-  KF_TRY(auto attempts, records.attempts(stored.id));
-  const auto found = std::ranges::find(attempts, static_cast<int>(number), &Attempt::number);
-  if (found == attempts.end()) return fail("run {} has no attempt {}", stored.id, number);
-  Side side{fmt::format("{}:{}", stored.id, number), "/runs/" + stored.id, {}, {}};
-  side.fact("task", stored.task);
-  side.fact("platform", stored.platform);
-  side.fact("change", short_line(found->change(), 160));
-  if (found->judgement) {
-    side.fact("verdict", std::string(name_of(found->judgement->outcome)));
-    side.fact("time of the search",
-              found->judgement->time_ns ? readable_time(*found->judgement->time_ns) : "");
-  }
-  if (const Candidate* program = found->program()) side.files = program->files;
-  return side;
+void add_facts(Side& side, const Attempt& attempt) {
+  side.fact("pass", std::string(name_of(attempt.proposal.pass)));
+  side.fact("change", short_line(attempt.change(), 160));
+  side.fact("time of the search", attempt.judgement && attempt.judgement->time_ns
+                                      ? readable_time(*attempt.judgement->time_ns)
+                                      : "");
 }
 
-bool is_hash(std::string_view text) {
-  return text.size() == 64 &&
-         std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+std::string link_of(const NamedProgram& named) {
+  if (named.run) return "/runs/" + named.run->id;
+  return named.result.empty() ? "" : "/results/" + named.result;
 }
 
 Result<Side> side_of(const std::string& which) {
   KF_TRY(Store store, Store::open());
   KF_TRY(auto records, RunRecords::open());
-  if (is_hash(which)) {
-    KF_TRY(StoredCandidate program, store.candidate(which));
-    Side side{which.substr(0, 12), "", {{"kernel", program.origin}}, std::move(program.files)};
-    return side;
+  KF_TRY(NamedProgram named, named_program(store, *records, which));
+  Side side{is_program_hash(named.name) ? named.name.substr(0, 12) : named.name, link_of(named), {}, {}};
+  if (named.report) {
+    add_facts(side, *named.report);
+  } else {
+    side.fact("task", named.task());
+    side.fact("platform", named.run ? named.run->platform : "");
+    side.fact("verdict", named.outcome().empty() ? "not judged" : named.outcome());
+    side.fact("kernel", named.kernel());
   }
-  if (const std::size_t colon = which.find(':'); colon != which.npos) {
-    const std::string run = which.substr(0, colon), number = which.substr(colon + 1);
-    const bool digits = !number.empty() && number.size() < 9 &&
-                        std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
-    if (!is_id(run) || !digits) return fail("an attempt is named RUN:NUMBER");
-    return side_of_attempt(*records, run, std::stoul(number));
-  }
-  if (!is_id(which)) return fail("\"{}\" is no id of a result or run", short_line(which, 60));
-  if (auto run = records->run(which)) {
-    if (run->result.empty()) return fail("run {} has no verified program to compare", run->id);
-    KF_TRY(Side side, side_of_result(store, run->result));
-    side.name = run->id;
-    side.link = "/runs/" + run->id;
-    return side;
-  }
-  return side_of_result(store, which);
+  if (named.attempt) add_facts(side, *named.attempt);
+  if (named.run) add_facts(side, *named.run);
+  side.fact("hash", named.program.hash);
+  side.files = std::move(named.program.files);
+  return side;
+}
+
+// What may stand in the address: nothing that a path or an option could be made of.
+bool is_name(const std::string& text) {
+  return is_id(text) || is_attempt_name(text) || is_program_hash(text);
+}
+constexpr const char* kNames =
+    "Results, runs and suites have ids, an attempt is RUN:NUMBER, a kernel its hash.";
+std::unexpected<Error> no_name(const std::string& text) {
+  return fail_with_remedy(kNames, fmt::format("\"{}\" names nothing in the store", short_line(text, 60)));
 }
 
 std::optional<SuiteFolder> suite_named(const std::string& id) {
@@ -227,9 +216,8 @@ void add_suites(PageData& data, const SideBySide& sides) {
 }
 
 Answer compared_json(const Asked& asked, Site& site, const std::string& a, const std::string& b) {
-  if (!is_id(a) || !is_id(b))
-    return refusal(asked, 400, "The twin compares results, runs and suites",
-                   "Attempts and kernels are on the page.");
+  for (const std::string& which : {a, b})
+    if (!is_name(which)) return refusal(asked, 400, no_name(which).error().message, kNames);
   auto document = site.documents.get({"compare", a, b, "--no-time"}, kComparisonsKept);
   return document ? json_answer(*document) : not_found(asked, document.error());
 }
@@ -243,7 +231,7 @@ Answer compare_page(const Asked& asked, Site& site) {
   if (asked.json) return refusal(asked, 400, "Say what to compare", "compare.json?a=ID&b=ID");
   PageData data;
   add_frame(data, asked, "Compare", "compare");
-  data.text("twin", both && is_id(a) && is_id(b) ? fmt::format("/compare.json?a={}&b={}", a, b) : "");
+  data.text("twin", both && is_name(a) && is_name(b) ? fmt::format("/compare.json?a={}&b={}", a, b) : "");
   data.text("a", a).text("b", b).text("problem", "").text("suites", "").text("programs", "");
   if (!both) return page(asked, "compare", data);
   auto first_suite = suite_named(a), second_suite = suite_named(b);
@@ -257,7 +245,7 @@ Answer compare_page(const Asked& asked, Site& site) {
     }
     return page(asked, "compare", data);
   }
-  auto left = side_of(a), right = side_of(b);
+  auto left = is_name(a) ? side_of(a) : no_name(a), right = is_name(b) ? side_of(b) : no_name(b);
   if (!left || !right) {
     data.text("problem", !left ? left.error().text() : right.error().text());
     return page(asked, "compare", data);

@@ -26,9 +26,9 @@ evil='<script>alert(1)</script>'
 case "$1 $2" in
 "tasks --json") echo "{\"schema\":\"kforge.tasks/1\",\"tasks\":[{\"name\":\"core/relu\",\"description\":\"$evil\",\"origin\":\"$evil\",\"flops\":10,\"bytes\":20,\"intensity\":0.5},{\"name\":\"llm/rope\",\"description\":\"turns\",\"origin\":\"\",\"flops\":5,\"bytes\":20,\"intensity\":0.25}]}" ;;
 "tasks show") echo "{\"schema\":\"kforge.task/1\",\"name\":\"$3\",\"description\":\"$evil\",\"origin\":\"\",\"hash\":\"ab\",\"dims\":{\"B\":4},\"flops\":10,\"bytes\":20,\"arguments\":[{\"name\":\"$evil\",\"role\":\"input\",\"dtype\":\"float32\",\"shape\":[4]}],\"graph\":\"$evil\",\"task_h\":\"$evil\",\"notes\":[\"$evil\"]}" ;;
-"platforms --json") echo "{\"schema\":\"kforge.platforms/1\",\"platforms\":[{\"name\":\"cpu\",\"state\":\"ready\",\"kind\":\"native\",\"language\":\"C++\",\"objective\":\"time\",\"description\":\"$evil\",\"reason\":\"$evil\",\"remedy\":\"\"}]}" ;;
+"platforms --json") echo "{\"schema\":\"kforge.platforms/1\",\"platforms\":[{\"name\":\"cpu\",\"state\":\"ready\",\"kind\":\"native\",\"language\":\"C++\",\"objective\":\"time\",\"description\":\"$evil\",\"reason\":\"$evil\",\"remedy\":\"\"},{\"name\":\"gpu\",\"state\":\"ready\",\"kind\":\"device\"}]}" ;;
 "contract "*) echo '{"schema":"kforge.contract/1","kernel_file":"kernel.cc"}' ;;
-"compare "*) echo '{"schema":"kforge.compare/1","same_program":false}' ;;
+"compare "*) echo "$@" > "$KFORGE_HOME/compared"; echo '{"schema":"kforge.compare/1","same_program":false}' ;;
 "forge "*|"eval "*)
   echo "$@" > "$KFORGE_HOME/asked"
   echo "$evil timing" >&2

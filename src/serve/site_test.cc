@@ -132,6 +132,24 @@ TEST_F(SiteTest, ComparesSourcesSideBySide) {
   EXPECT_THAT(get("/compare?a=" + run_ + ":1&b=" + result_).body, HasSubstr("Sources"));
   EXPECT_THAT(get("/compare?a=" + run_ + ":7&b=" + result_).body, HasSubstr("has no attempt 7"));
   EXPECT_THAT(get("/compare?a=" + run_ + "&b=" + result_).body, HasSubstr("no verified program"));
+  judge_attempt();
+  EXPECT_THAT(get("/compare?a=" + run_ + "&b=" + result_).body, HasSubstr("Sources")) << "its best so far";
+}
+
+TEST_F(SiteTest, KernelsAndAttemptsAreComparedWithATwinToo) {
+  serve();
+  auto hash_of = [&](const std::string& id) { return Store::open()->result(id)->candidate; };
+  const std::string a = hash_of(result_), b = hash_of(wrong_);
+  const std::string page = get("/compare?a=" + a + "&b=" + b).body;
+  EXPECT_THAT(page, AllOf(HasSubstr("<td class=\"added\">int c;</td>"), HasSubstr("verdict"),
+                          HasSubstr("/compare.json?a=" + a)));
+  auto said = [&] { return read_file(home_.path() / "compared").value_or(""); };
+  EXPECT_EQ(get("/compare.json?a=" + a + "&b=" + b).status, 200);
+  EXPECT_EQ(said(), "compare " + a + " " + b + " --no-time --json\n");
+  EXPECT_EQ(get("/compare.json?a=" + run_ + ":1&b=" + result_).status, 200);
+  EXPECT_EQ(said(), "compare " + run_ + ":1 " + result_ + " --no-time --json\n");
+  for (const char* wrong : {"--help", "..%2fx", "a:b", "last%20x", "x:1:2"})
+    EXPECT_EQ(get("/compare.json?a=" + result_ + "&b=" + wrong).status, 400) << wrong;
 }
 
 TEST_F(SiteTest, ARunInProgressUpdatesItself) {

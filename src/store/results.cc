@@ -136,6 +136,13 @@ Result<void> Store::load_evidence(StoredResult& result) {
                   });
 }
 
+Result<std::string> Store::newest_result_of(std::string_view candidate) {
+  KF_TRY(auto select, database_.prepare("SELECT max(id) FROM result WHERE candidate = ?"));
+  select.bind(candidate);
+  KF_TRY(bool found, select.step());
+  return found ? select.text(0) : std::string();
+}
+
 Result<std::vector<ResultRow>> Store::latest_results(const ResultFilter& filter) {
   KF_TRY(ResultPage page,
          find_results({.task = filter.task, .outcome = filter.outcome, .limit = filter.limit}));

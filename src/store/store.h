@@ -106,6 +106,8 @@ class Store {
   Result<StoredCandidate> candidate(std::string_view hash);
   // By id, by a prefix that fits only one, or "last".
   Result<StoredResult> result(std::string_view id);
+  // Its id; empty: the program was never judged by itself.
+  Result<std::string> newest_result_of(std::string_view candidate);
   // Newest first.
   Result<std::vector<ResultRow>> latest_results(const ResultFilter& filter);
   Result<ResultPage> find_results(const ResultQuery& query);

@@ -259,6 +259,10 @@ TEST(Newcomer, CompareTimesBothInTurnsAndShowsTheDifference) {
   EXPECT_THAT(text.out, HasSubstr("the sources are the same"));
   EXPECT_THAT(text.out, HasSubstr("not timed: it was not asked for"));
   EXPECT_THAT(kforge_run({"compare", ids[0], "nothing"}, own).err, HasSubstr("no result \"nothing\""));
+  Finished hashes = kforge_run(
+      {"compare", report["a"]["kernel"]["hash"], report["b"]["kernel"]["hash"], "--no-time", "--json"}, own);
+  EXPECT_EQ(json::parse(hashes.out)["a"]["result"], ids[0]) << "a kernel by the hash of its files";
+  EXPECT_EQ(json::parse(hashes.out)["diff"], report["diff"]);
 }
 
 }  // namespace
