@@ -5,6 +5,7 @@
 #include "serve/list_view.h"
 #include "serve/page.h"
 #include "serve/site.h"
+#include "store/run_lock.h"
 #include "suite/run_list.h"
 
 namespace kforge::serve {
@@ -73,6 +74,7 @@ struct OneRun {
   RunReport report;
   RunEvidence evidence;
   RunAtWork work;
+  std::string suite;  // id of the one under way that it is part of
 };
 
 Result<OneRun> read_one(const std::string& id, bool with_evidence) {
@@ -83,6 +85,9 @@ Result<OneRun> read_one(const std::string& id, bool with_evidence) {
     KF_TRY(one.evidence, evidence_of(*records, one.report));
     KF_TRY(one.work, at_work(*records, one.report.id));
     one.work.best = best_words(one.report);
+    KF_TRY(auto suites, SuiteFolder::all());
+    if (const SuiteFolder* suite = suite_of(one.work.run, suites); suite && suite->held())
+      one.suite = suite->plan().id;
   }
   return one;
 }
@@ -105,6 +110,8 @@ Answer run_page(const Asked& asked, Site& site) {
   data.text("run_id", one->report.id).text("is_live", one->work.under_way() ? "yes" : "");
   if (one->work.under_way()) add_live_tiles(data, one->work);
   data.text("job", one->work.under_way() && site.jobs ? site.jobs->job_of(one->report.id) : "");
+  data.text("part_of", one->suite);
+  add_stopping(data, site, run_lock_file(kforge_home().value_or(""), one->report.id));
   return page(asked, "run", data);
 }
 

@@ -36,7 +36,7 @@ void mount_site(Server& server, Site& site) {
   get("/results", results_page);
   get("/results/*", result_page);
   get("/suites", suites_page);
-  get("/suites/*", suite_page);
+  get("/suites/*", with_site(suite_page));
   get("/tasks", with_site(tasks_page));
   get("/tasks/**", with_site(task_page));
   get("/platforms", with_site(platforms_page));
@@ -49,6 +49,8 @@ void mount_site(Server& server, Site& site) {
   get("/jobs/*/events", with_site(job_events));
   server.mount({"POST", "/jobs", Access::kChange, with_site(start_job)});
   server.mount({"POST", "/jobs/*/stop", Access::kChange, with_site(stop_job)});
+  server.mount({"POST", "/runs/*/stop", Access::kChange, with_site(stop_run)});
+  server.mount({"POST", "/suites/*/stop", Access::kChange, with_site(stop_suite)});
 }
 
 }  // namespace kforge::serve

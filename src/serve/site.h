@@ -2,10 +2,13 @@
 // the store for itself, so that any number of them work at once.
 #pragma once
 
+#include "report/page_template.h"
+#include "serve/interrupts.h"
 #include "serve/job_book.h"
 #include "serve/live_runs.h"
 #include "serve/own_documents.h"
 #include "serve/server.h"
+#include "suite/suite_folder.h"
 
 namespace kforge::serve {
 
@@ -17,6 +20,7 @@ struct Site {
 
   OwnDocuments documents;
   LiveRuns live;
+  Interrupts interrupts;
   JobBook* jobs = nullptr;  // null: read-only, nothing is started from here
 };
 
@@ -29,7 +33,7 @@ Answer runs_page(const Asked& asked);
 Answer run_page(const Asked& asked, Site& site);
 Answer run_events(const Asked& asked, Site& site);
 Answer suites_page(const Asked& asked);
-Answer suite_page(const Asked& asked);
+Answer suite_page(const Asked& asked, Site& site);
 Answer tasks_page(const Asked& asked, Site& site);
 Answer task_page(const Asked& asked, Site& site);
 Answer platforms_page(const Asked& asked, Site& site);
@@ -42,5 +46,12 @@ Answer job_page(const Asked& asked, Site& site);
 Answer job_events(const Asked& asked, Site& site);
 Answer start_job(const Asked& asked, Site& site);
 Answer stop_job(const Asked& asked, Site& site);
+Answer stop_run(const Asked& asked, Site& site);
+Answer stop_suite(const Asked& asked, Site& site);
+
+// Whether what holds this lock can be stopped from the page: "may_stop", or was already: "stopping".
+void add_stopping(PageData& data, Site& site, const std::filesystem::path& lock);
+// By its whole id: what an address says never becomes a path.
+Result<SuiteFolder> suite_by_id(const std::string& id);
 
 }  // namespace kforge::serve

@@ -33,14 +33,6 @@ Row row_of_suite(const SuiteFolder& suite) {
       to_json(suite, report)};
 }
 
-// By its whole id: what an address says never becomes a path.
-Result<SuiteFolder> suite_by_id(const std::string& id) {
-  KF_TRY(auto suites, SuiteFolder::all());
-  for (SuiteFolder& suite : suites)
-    if (suite.plan().id == id) return std::move(suite);
-  return fail("There is no suite {}", id);
-}
-
 }  // namespace
 
 Answer suites_page(const Asked& asked) {
@@ -62,7 +54,14 @@ Answer suites_page(const Asked& asked) {
   return list_page(asked, std::move(view));
 }
 
-Answer suite_page(const Asked& asked) {
+Result<SuiteFolder> suite_by_id(const std::string& id) {
+  KF_TRY(auto suites, SuiteFolder::all());
+  for (SuiteFolder& suite : suites)
+    if (suite.plan().id == id) return std::move(suite);
+  return fail("There is no suite {}", id);
+}
+
+Answer suite_page(const Asked& asked, Site& site) {
   auto suite = is_id(asked.parts[0]) ? suite_by_id(asked.parts[0])
                                      : Result<SuiteFolder>(fail("There is no such suite"));
   if (!suite) return not_found(asked, suite.error());
@@ -70,6 +69,8 @@ Answer suite_page(const Asked& asked) {
   if (asked.json) return json_answer(kforge::to_json(report));
   PageData data = page_data(report);
   add_frame(data, asked, title_of(report), "suites");
+  data.text("suite_id", suite->plan().id).text("is_live", suite->held() ? "yes" : "");
+  add_stopping(data, site, suite->lock_file());
   return page(asked, "suite", data);
 }
 

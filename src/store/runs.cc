@@ -1,7 +1,12 @@
 // Runs: how they were asked for and how they ended.
 #include "store/runs.h"
 
+#include <chrono>
+#include <thread>
+
+#include "base/lock_holder.h"
 #include "store/option_document.h"
+#include "store/run_lock.h"
 #include "store/run_row.h"
 
 namespace kforge {
@@ -35,15 +40,20 @@ Result<std::unique_ptr<RunRecords>> RunRecords::open(const std::filesystem::path
   return std::unique_ptr<RunRecords>(new RunRecords(folder, std::move(store), std::move(database)));
 }
 
-fs::path RunRecords::lock_file(std::string_view run) const {
-  return folder_ / "locks" / fmt::format("run-{}", run);
-}
+fs::path RunRecords::lock_file(std::string_view run) const { return run_lock_file(folder_, run); }
 
 Result<FileLock> RunRecords::hold(std::string_view run) {
   std::error_code ignored;
   fs::create_directories(folder_ / "locks", ignored);
-  KF_TRY(auto lock, FileLock::take(lock_file(run)));
-  if (lock) return std::move(*lock);
+  // Whoever looks whether a run is held has its lock for a moment.
+  for (int i = 0; i < 10; ++i) {
+    KF_TRY(auto lock, FileLock::take(lock_file(run)));
+    if (lock) {
+      note_lock_holder(lock_file(run));
+      return std::move(*lock);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
   return fail_with_remedy("wait for it, or stop it, then resume",
                           fmt::format("another process is working on run {}", run));
 }

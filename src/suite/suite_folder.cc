@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/lock_holder.h"
 #include "store/store.h"
 
 namespace kforge {
@@ -87,8 +88,11 @@ Result<SuiteFolder> SuiteFolder::find(std::string_view which) {
 Result<FileLock> SuiteFolder::hold() const {
   // A process that was killed while it started another has left its lock with that one, for a moment.
   for (int i = 0; i < 20; ++i) {
-    KF_TRY(auto lock, FileLock::take(path_ / "lock"));
-    if (lock) return std::move(*lock);
+    KF_TRY(auto lock, FileLock::take(lock_file()));
+    if (lock) {
+      note_lock_holder(lock_file());
+      return std::move(*lock);
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   return fail("another process works on suite {}", plan_.id);

@@ -30,7 +30,8 @@ class SuiteFolder {
 
   // Only one process works on a suite. An Error: another one does.
   Result<FileLock> hold() const;
-  bool held() const { return FileLock::held(path_ / "lock"); }
+  bool held() const { return FileLock::held(lock_file()); }
+  std::filesystem::path lock_file() const { return path_ / "lock"; }
 
   std::filesystem::path run_folder(const SuiteItem& item) const { return path_ / "runs" / item.path(); }
   Result<void> save(const SuiteItem& item, const SuiteRecord& record) const;
