@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "generate/candidate.h"
 #include "store/runs.h"
 
 namespace kforge::serve {
@@ -67,6 +68,7 @@ Result<std::string> JobBook::start(const JobOrder& order) {
   words.insert(words.end(), {"--on=" + order.platform, "-v", "--json"});
   if (order.kind == "eval") {
     KF_TRY_VOID(write_file_atomic(entry.folder / order.kernel_file, order.kernel, 0600));
+    if (!order.plan.empty()) KF_TRY_VOID(write_file_atomic(entry.folder / kPlanFile, order.plan, 0600));
     words.push_back("--kernel=" + (entry.folder / order.kernel_file).string());
   } else {
     words.push_back("--out=" + (entry.folder / "run").string());

@@ -20,6 +20,7 @@ struct JobOrder {
   std::string task, platform;
   std::vector<std::string> arguments;  // of the command, behind the task
   std::string kernel_file, kernel;     // of an evaluation: the name its file must have, and the program
+  std::string plan;                    // plan.json beside it; empty: none
 };
 
 struct JobView {

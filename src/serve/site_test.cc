@@ -229,6 +229,26 @@ TEST_F(JobTest, AnEvaluationGetsItsKernelInAFileOfItsOwn) {
   EXPECT_EQ(post("/jobs/" + id + "/stop.json", "x=1", "Authorization: Bearer secret\r\n").status, 200);
 }
 
+TEST_F(JobTest, ADeviceProgramHasItsPlanBesideIt) {
+  serve();
+  const std::string token = "Authorization: Bearer secret\r\n",
+                    form = "kind=eval&task=core/relu&kernel=k&platform=";
+  RawAnswer without = post("/jobs.json", form + "gpu", token);
+  EXPECT_EQ(without.status, 400);
+  EXPECT_THAT(without.body, HasSubstr("plan.json"));
+  EXPECT_THAT(get("/start", cookie()).body, HasSubstr("plan.json, for gpu"));
+  EXPECT_THAT(get("/start.json").body, HasSubstr("platforms_with_plan"));
+  const RawAnswer begun = post("/jobs.json", form + "gpu&plan=%7B%22run%22%3A%5B%5D%7D", token);
+  ASSERT_EQ(begun.status, 201) << begun.body;
+  const std::string words = asked();
+  const std::size_t at = words.find("--kernel=") + 9;
+  const fs::path kernel = words.substr(at, words.find_first_of(" \n", at) - at);
+  EXPECT_EQ(*read_file(kernel), "k");
+  EXPECT_EQ(*read_file(kernel.parent_path() / "plan.json"), R"({"run":[]})");
+  const std::string id = nlohmann::json::parse(begun.body)["id"];
+  EXPECT_EQ(post("/jobs/" + id + "/stop.json", "x=1", token).status, 200);
+}
+
 TEST_F(JobTest, WhatAFormMustNotAskForIsRefused) {
   serve();
   for (const char* form : {"kind=clean&task=core/relu&platform=cpu", "kind=forge&task=/etc&platform=cpu",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/text.h"
 #include "report/page_room.h"
 #include "serve/page.h"
 #include "serve/site.h"
@@ -16,6 +17,11 @@ const std::vector<std::string> kPrecisions = {"fp32", "high", "bf16", "fp16"};
 
 struct Offered {
   std::vector<std::string> tasks, platforms;
+  std::vector<std::string> devices;  // platforms whose programs have a plan.json
+
+  bool has_plan(const std::string& platform) const {
+    return std::ranges::find(devices, platform) != devices.end();
+  }
 };
 
 Result<Offered> offered(Site& site) {
@@ -24,7 +30,10 @@ Result<Offered> offered(Site& site) {
   for (const Json& task : tasks["tasks"]) all.tasks.push_back(task.value("name", ""));
   KF_TRY(Json platforms, site.documents.get({"platforms"}, 2 * kListsKept));
   for (const Json& platform : platforms["platforms"])
-    if (platform.value("state", "") != "broken") all.platforms.push_back(platform.value("name", ""));
+    if (platform.value("state", "") != "broken") {
+      all.platforms.push_back(platform.value("name", ""));
+      if (platform.value("kind", "") == "device") all.devices.push_back(all.platforms.back());
+    }
   return all;
 }
 
@@ -63,9 +72,18 @@ Result<void> add_forge(const Asked& asked, JobOrder& order) {
   return {};
 }
 
-Result<void> add_eval(const Asked& asked, Site& site, JobOrder& order) {
-  order.kernel = asked.field("file").empty() ? asked.field("kernel") : asked.field("file");
+// What was chosen as a file, or else pasted.
+std::string text_or_file(const Asked& asked, const char* text, const char* file) {
+  return asked.field(file).empty() ? asked.field(text) : asked.field(file);
+}
+
+Result<void> add_eval(const Asked& asked, Site& site, bool has_plan, JobOrder& order) {
+  order.kernel = text_or_file(asked, "kernel", "file");
+  order.plan = text_or_file(asked, "plan", "plan_file");
   if (order.kernel.empty()) return fail("an evaluation needs a kernel: paste it, or choose its file");
+  if (has_plan && trimmed(order.plan).empty())
+    return fail("a program for {} needs its plan.json too: paste it, or choose its file", order.platform);
+  if (!has_plan) order.plan.clear();  // left from another choice
   if (!asked.field("check").empty()) order.arguments.emplace_back("--check");
   // What its file must be called.
   KF_TRY(Json contract, site.documents.get({"contract", order.task, "--on=" + order.platform}, kListsKept));
@@ -95,7 +113,7 @@ Result<JobOrder> order_from(const Asked& asked, Site& site) {
   if (order.kind == "forge") {
     KF_TRY_VOID(add_forge(asked, order));
   } else {
-    KF_TRY_VOID(add_eval(asked, site, order));
+    KF_TRY_VOID(add_eval(asked, site, all.has_plan(order.platform), order));
   }
   return order;
 }
@@ -118,6 +136,7 @@ Answer start_page(const Asked& asked, Site& site) {
     return json_answer(Json{{"schema", "kforge.start/1"},
                             {"tasks", all->tasks},
                             {"platforms", all->platforms},
+                            {"platforms_with_plan", all->devices},
                             {"precisions", kPrecisions}});
   const std::string platform = asked.asked("platform").empty() ? "cpu" : asked.asked("platform");
   PageData data;
@@ -126,6 +145,7 @@ Answer start_page(const Asked& asked, Site& site) {
   data.text("task", asked.asked("task"));
   add_words(data, "platforms", all->platforms, platform);
   add_words(data, "precisions", kPrecisions, "fp32");
+  data.text("devices", fmt::format("{}", fmt::join(all->devices, ", ")));
   return page(asked, "start", data);
 }
 
