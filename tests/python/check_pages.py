@@ -7,6 +7,7 @@ a form that starts one, the keyboard alone; nothing to complain about in the con
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ from served import Served
 
 AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 LOOKS = [(400, "dark", True), (400, "light", False), (1400, "light", True), (1400, "dark", False)]  # the last: by axe too
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 KERNEL = """// <script>alert("kernel")</script>
 #include "task.h"
 extern "C" void kernel(const float* x, float* y) {
@@ -39,7 +41,7 @@ def wait_until(holds, what, seconds=60):
 
 
 def fill_store(kforge, folder):
-    """Two results and a run: something to show."""
+    """Two results, a run and a suite: something to show."""
     quick = ["core/relu", "--shapes", "small", "--baseline", "none", "--json"]
     results = []
     for name, otherwise in (("right.cc", "0"), ("wrong.cc", "1")):
@@ -50,7 +52,18 @@ def fill_store(kforge, folder):
     run = subprocess.run(
         [kforge, "forge", *quick, "--attempts", "2", "--out", folder / "run"], capture_output=True, check=True
     )
-    return results, json.loads(run.stdout)["run"]
+    tasks, kernels = folder / "tasks", folder / "kernels"
+    for name in ("relu", "gelu"):
+        shutil.copytree(ROOT / "tasks/core" / name, tasks / "level1" / name)
+    (kernels / "level1").mkdir(parents=True)
+    (kernels / "level1/relu.cc").write_text(KERNEL % "0", encoding="utf-8")
+    suite = subprocess.run(
+        [kforge, "suite", tasks, "--kernels", kernels, "--shapes", "small", "--baseline", "onednn", "--json"]
+        + ["--seconds", "0.2", "--out", folder / "suite"],
+        capture_output=True,
+        check=False,
+    )
+    return results, json.loads(run.stdout)["run"], json.loads(suite.stdout)["suite"]
 
 
 def check_page(here, address, shots):
@@ -153,21 +166,43 @@ def check_form_and_live_run(here, server, shots):
     wait_until(lambda: not here.script("return document.querySelector('[data-events]')"), "the run did not end", 120)
 
 
+def check_stopping_another(here, server, kforge, shots):
+    """A search that was started from another terminal is stopped from its page, with the best so far."""
+    folder = pathlib.Path(os.getcwd()) / "elsewhere"
+    # A product has designs enough not to run out of them before it is stopped.
+    words = ["core/matmul", "--shapes", "small", "--baseline", "none", "--budget", "300s", "--json", "--out", folder]
+    with subprocess.Popen([kforge, "forge", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as search:
+        here.driver.get(server.address + "/runs?state=running")
+        newest = "const a = document.querySelector('td a[href^=\"/runs/\"]'); return a && a.href"
+        run = wait_until(lambda: here.driver.refresh() or here.script(newest), "the run is not listed")
+        here.driver.get(run)
+        judged = "const e = document.querySelector('#run-live'); return e && !e.innerText.includes('nothing verified')"
+        wait_until(lambda: here.script(judged), "nothing was verified", 120)
+        here.screenshot(shots / "elsewhere-1400-light.png")
+        here.driver.find_element(By.CSS_SELECTOR, "form[action$='/stop'] button").send_keys(Keys.ENTER)
+        wait_until(lambda: answered(here), "nobody asked whether to stop")
+        report = json.loads(search.communicate(timeout=120)[0])
+    assert report["ended"] == "interrupted" and report["kernel_path"], report["headline"]
+    wait_until(lambda: not here.script("return document.querySelector('[data-events]')"), "the page does not end")
+
+
 def main(kforge, shots):
     shots = pathlib.Path(shots)
     shots.mkdir(parents=True, exist_ok=True)
-    results, run = fill_store(kforge, pathlib.Path(os.getcwd()))
+    results, run, suite = fill_store(kforge, pathlib.Path(os.getcwd()))
     with Served(kforge) as server, browser.Browser() as here:
         here.driver.get(server.login)
         pages = pages_of(here, server.address)
         assert len(pages) >= 3, pages
         pages += [f"{server.address}/results/{one}" for one in results]
-        pages += [server.address + one for one in ("/", "/start", "/tasks/core/relu", f"/runs/{run}")]
+        pages += [server.address + one for one in ("/", "/start", "/tasks/core/relu", f"/runs/{run}", f"/suites/{suite}")]
         pages.append(f"{server.address}/compare?a={results[0]}&b={results[1]}")
+        assert suite in here.script("return fetch('/suites.json').then(r => r.text())"), "the list has the suite"
         for page in pages:
             check_page(here, page, shots)
         check_keyboard(here, server.address + "/results")
         check_form_and_live_run(here, server, shots)
+        check_stopping_another(here, server, kforge, shots)
         assert not here.complaints(), here.complaints()
     print(f"pages ok: {len(pages)}")
 
