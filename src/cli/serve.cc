@@ -1,12 +1,15 @@
 // kforge serve: the store as pages, live.
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <condition_variable>
 #include <csignal>
+#include <cstring>
 #include <mutex>
 
-#include "base/environment.h"
 #include "base/files.h"
-#include "base/subprocess.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
@@ -37,20 +40,53 @@ Result<std::string> token_of_environment() {
   return token;
 }
 
+// Opens a page with what there is. It is not waited for: some browsers stay until they are closed.
+constexpr const char* kOpenPage = R"sh(
+if command -v xdg-open >/dev/null 2>&1; then set -- xdg-open "$1"
+elif [ -n "$BROWSER" ] && command -v "$BROWSER" >/dev/null 2>&1; then set -- "$BROWSER" "$1"
+else
+  echo "kforge: no browser was opened: there is no xdg-open, and BROWSER names no program; open the link above" >&2
+  exit 0
+fi
+("$@" >/dev/null 2>&1 || echo "kforge: $1 could not open a browser; open the link above" >&2) &
+)sh";
+
 // The token must not stand among the arguments of a process, where every user of the machine reads it: the
-// browser gets a file that only its owner can read and that leads on.
-Result<void> open_browser(const std::string& link) {
-  KF_TRY(fs::path home, kforge_home());
-  const fs::path file = home / "open-page.html";
-  KF_TRY_VOID(write_file_atomic(
-      file, fmt::format("<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0;url={}\">\n", link), 0600));
-  Command command;
-  command.argv = {"xdg-open", file.string()};
-  command.env = whole_environment();
-  KF_TRY(Finished done, run_command(command));
-  if (!done.ok()) return fail("xdg-open could not open a browser");
-  return {};
-}
+// browser gets a file that only its owner can read and that leads on. The file goes with the server.
+class OpenedPage {
+ public:
+  OpenedPage() = default;
+  OpenedPage(const OpenedPage&) = delete;
+  OpenedPage& operator=(const OpenedPage&) = delete;
+  ~OpenedPage() {
+    std::error_code ignored;
+    if (!file_.empty()) fs::remove(file_, ignored);
+  }
+
+  Result<void> open(const std::string& link) {
+    KF_TRY(fs::path home, kforge_home());
+    file_ = fs::absolute(home) / "open-page.html";
+    KF_TRY_VOID(write_file_atomic(
+        file_, fmt::format("<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0;url={}\">\n", link),
+        0600));
+    // In a session of its own: Ctrl-C here does not end a browser there.
+    std::string words[] = {"sh", "-c", kOpenPage, "sh", file_.string()};
+    char* argv[] = {words[0].data(), words[1].data(), words[2].data(),
+                    words[3].data(), words[4].data(), nullptr};
+    posix_spawnattr_t attributes;
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+    pid_t shell = 0;
+    const int error = ::posix_spawn(&shell, "/bin/sh", nullptr, &attributes, argv, environ);
+    ::posix_spawnattr_destroy(&attributes);
+    if (error != 0) return fail("cannot start a browser: {}", std::strerror(error));
+    ::waitpid(shell, nullptr, 0);
+    return {};
+  }
+
+ private:
+  fs::path file_;
+};
 
 Result<void> serve_pages(ServeArguments& arguments) {
   KF_TRY(Store store, Store::open());  // what is wrong with it is said here, and not by every page
@@ -71,14 +107,16 @@ Result<void> serve_pages(ServeArguments& arguments) {
   server->start();
   const serve::Guard& guard = server->guard();
   fmt::print("{}\n", guard.origin());
-  if (guard.read_only() && serve::is_loopback(arguments.settings.address))
+  const bool only_looks = guard.read_only() && serve::is_loopback(arguments.settings.address);
+  if (only_looks)
     fmt::print("  read-only: nothing can be started from its pages\n");
   else
     fmt::print("  to start and stop things from its pages, open  {}\n", guard.login_link());
   fmt::print("  Ctrl-C ends it\n");
   std::fflush(stdout);
+  OpenedPage browser;
   if (arguments.open)
-    if (auto opened = open_browser(guard.login_link()); !opened)
+    if (auto opened = browser.open(only_looks ? guard.origin() + "/" : guard.login_link()); !opened)
       fmt::print(stderr, "kforge: {}\n", opened.error().text());
   std::mutex mutex;
   std::unique_lock lock(mutex);
