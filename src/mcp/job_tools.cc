@@ -92,6 +92,8 @@ Tool start_suite(const OwnProgram& program, Jobs& jobs) {
                                  {"attempts", attempts_argument()},
                                  {"baselines", baselines_argument()}},
                                 {"suite"}),
+      .output_schema =
+          answer_of({{"job", field_of("string", "its id, for job_status and stop_job")}}, {"job"}),
       .read_only = false,
       .idempotent = false,
       .call = [&program, &jobs](const ToolCall& call) {
@@ -113,6 +115,14 @@ Tool job_status(const OwnProgram& program, Jobs& jobs) {
       .input_schema = object_of({{"job", text_of("id from start_forge, start_suite or start_session")},
                                  {"wait_s", number_of(0, kLongestWait, "0 unless given: answers at once")}},
                                 {"job"}),
+      .output_schema =
+          answer_of({{"job_state", field_of("string", "running, ended; of another server's job its run's")},
+                     {"doing", field_of("string", "while it runs: what it said last")},
+                     {"summary", field_of("string", "at its end: the finding in a sentence")},
+                     {"attempts", field_of("array", "of a search, at its end")},
+                     {"parts", field_of("array", "of a suite, at its end: fast_p and the table")},
+                     {"kernel_path", field_of("string", "of a search that verified one")}},
+                    {"job_state"}),
       .call = [&program, &jobs](const ToolCall& call) {
         const std::string id = text(call.arguments, "job");
         auto status = jobs.wait(id, call.arguments.value("wait_s", 0.0), call.stop);
@@ -136,6 +146,9 @@ Tool stop_job(Jobs& jobs) {
           .description =
               "Asks a job to end; the best kernel so far is confirmed and kept. Ask job_status for it then.",
           .input_schema = object_of({{"job", text_of("its id")}}, {"job"}),
+          .output_schema =
+              answer_of({{"job", field_of("string", "its id")}, {"state", field_of("string", "stopping")}},
+                        {"job", "state"}),
           .read_only = false,
           .destructive = true,
           .call = [&jobs](const ToolCall& call) {

@@ -40,6 +40,9 @@ ToolResult evaluate_once(const OwnProgram& program, const ToolCall& call) {
   const fs::path file = folder->path() / *name;
   if (auto written = write_file_atomic(file, text(call.arguments, "source")); !written)
     return tool_failure(written.error().text());
+  if (call.arguments.contains("plan"))
+    if (auto written = write_file_atomic(folder->path() / kPlanFile, text(call.arguments, "plan")); !written)
+      return tool_failure(written.error().text());
   return run(program, std::move(words.word(file.string())), call, kLong);
 }
 
@@ -48,7 +51,9 @@ Result<std::vector<SourceFile>> files_of(const OwnProgram& program, const std::s
                                          const ToolCall& call) {
   if (call.arguments.contains("source")) {
     KF_TRY(std::string name, kernel_file(program, platform, call));
-    return std::vector<SourceFile>{{name, text(call.arguments, "source")}};
+    std::vector<SourceFile> files = {{name, text(call.arguments, "source")}};
+    if (call.arguments.contains("plan")) files.push_back({kPlanFile, text(call.arguments, "plan")});
+    return files;
   }
   KF_TRY(fs::path path, program.inside(text(call.arguments, "path")));
   KF_TRY(Platform target, load_platform(platform));
@@ -87,24 +92,40 @@ Tool evaluate_kernel(const OwnProgram& program, WritingSessions& sessions) {
           "session of start_session, and the kernel becomes the next attempt of that run. "
           "`// kforge: tune` lines are searched in sessions and by start_forge; for a single result the "
           "kernel's own values are taken.",
-      .input_schema =
-          object_of({{"task", task_argument()},
-                     {"session", text_of("id from start_session, in place of task and all that it settled")},
-                     {"source", source_of("the kernel's source text; or give path")},
-                     {"path", text_of("the kernel's file, or folder, under the server's root")},
-                     {"change", text_of("in a session: what is new in this kernel, in one line")},
-                     {"followed_advice", flag_of("in a session: whether the advice given was followed")},
-                     {"platform", platform_argument()},
-                     {"shapes", shapes_argument()},
-                     {"baselines", baselines_argument()},
-                     {"precision", precision_argument()},
-                     {"check_only", flag_of("no timing")}}),
+      .input_schema = object_of(
+          {{"task", task_argument()},
+           {"session", text_of("id from start_session, in place of task and all that it settled")},
+           {"source", source_of("the kernel's source text; or give path")},
+           {"plan",
+            source_of("beside source, for device platforms (cuda, metal, opencl, vulkan): its plan.json")},
+           {"path", text_of("the kernel's file, or folder, under the server's root")},
+           {"change", text_of("in a session: what is new in this kernel, in one line")},
+           {"followed_advice", flag_of("in a session: whether the advice given was followed")},
+           {"platform", platform_argument()},
+           {"shapes", shapes_argument()},
+           {"baselines", baselines_argument()},
+           {"precision", precision_argument()},
+           {"check_only", flag_of("no timing")}}),
+      .output_schema = answer_of(
+          {{"outcome", field_of("string", "passed, or what is wrong: wrong_value, compile_error, ...")},
+           {"gate", field_of("string", "that refused it")},
+           {"reason", field_of("string", "what to mend")},
+           {"summary", field_of("string", "the finding in a sentence")},
+           {"id", field_of("string", "of the stored result, for show_result and compare")},
+           {"time_ns", field_of("object", "time of a call with its interval")},
+           {"speedup", field_of("object", "value, lo, hi, against, shown")},
+           {"attempt", field_of("object", "in a session: number, parent, pass, accepted, over_best")},
+           {"next", field_of("object", "in a session: the pass and the advice that follow")},
+           {"session_ended", field_of("string", "why, where it has")}},
+          {"outcome"}),
       .read_only = false,
       .idempotent = false,
       .call = [&program, &sessions](const ToolCall& call) {
         auto given = [&](const char* name) { return call.arguments.contains(name); };
         if (given("source") == given("path"))
           return tool_failure("give the kernel either as 'source' or as 'path'");
+        if (given("plan") && !given("source"))
+          return tool_failure("give 'plan' with 'source'; a path has its plan.json beside it");
         if (!given("task") && !given("session"))
           return tool_failure("give 'task', or the 'session' of start_session");
         return given("session") ? evaluate_in_session(program, sessions, call) : evaluate_once(program, call);
@@ -127,6 +148,8 @@ Tool start_session(const OwnProgram& program, WritingSessions& sessions) {
                                      {"precision", precision_argument()},
                                      {"analyst", text_of("who advises: builtin, or a model: provider:name")}},
                                     {"task"}),
+          .output_schema = answer_of(
+              {{"session", field_of("string", "for evaluate_kernel, job_status and stop_job")}}, {"session"}),
           .read_only = false,
           .idempotent = false,
           .call = [&program, &sessions](const ToolCall& call) {
@@ -160,6 +183,10 @@ Tool import_module(const OwnProgram& program) {
                      {"out", text_of("the folder to write, under the server's root")},
                      {"fit", text_of("smaller sizes, so that the module takes about this long: 50ms")}},
                     {"path", "out"}),
+      .output_schema = answer_of(
+          {{"task",
+            field_of("object", "state, name, folder, difference_fp32, notes; why not, where it failed")}},
+          {"task"}),
       .read_only = false,
       .call = [&program](const ToolCall& call) {
         Words words(program, call.arguments, {"import"});

@@ -13,6 +13,8 @@ Tool list_tasks(const OwnProgram& program) {
               "The tasks that come with KForge (reference programs a kernel can be written for), with sizes "
               "and cost. Any ONNX graph or KernelBench file is a task too, by its path.",
           .input_schema = object_of({{"suite", one_of({"core", "fusion", "llm"}, "only this suite")}}),
+          .output_schema =
+              answer_of({{"tasks", field_of("array", "name, description, flops, bytes of each")}}, {"tasks"}),
           .call = [&program](const ToolCall& call) {
             return run(program, Words(program, call.arguments, {"tasks"}).positional("suite"), call, kQuick);
           }};
@@ -25,6 +27,13 @@ Tool show_task(const OwnProgram& program) {
               "What a task computes: its graph, arguments, sizes, floating-point operations and bytes, and "
               "the header task.h that kernels include.",
           .input_schema = object_of({{"task", task_argument()}, {"shapes", shapes_argument()}}, {"task"}),
+          .output_schema = answer_of({{"name", field_of("string", "what other tools call it")},
+                                      {"graph", field_of("string", "the reference program, as ONNX text")},
+                                      {"task_h", field_of("string", "the header that kernels include")},
+                                      {"arguments", field_of("array", "name, role, dtype, shape of each")},
+                                      {"flops", field_of("number", "floating-point operations of a call")},
+                                      {"bytes", field_of("number", "least traffic of a call")}},
+                                     {"name"}),
           .call = [&program](const ToolCall& call) {
             return run(program,
                        Words(program, call.arguments, {"tasks", "show"}).task().option("shapes", "--shapes"),
@@ -33,14 +42,17 @@ Tool show_task(const OwnProgram& program) {
 }
 
 Tool list_platforms(const OwnProgram& program) {
-  return {.name = "list_platforms",
-          .title = "Platforms",
-          .description =
-              "What kernels can be written for here, which of them are ready, and why the others are not.",
-          .input_schema = object_of(Json::object()),
-          .call = [&program](const ToolCall& call) {
-            return run(program, Words(program, call.arguments, {"platforms"}), call, kQuick);
-          }};
+  return {
+      .name = "list_platforms",
+      .title = "Platforms",
+      .description =
+          "What kernels can be written for here, which of them are ready, and why the others are not.",
+      .input_schema = object_of(Json::object()),
+      .output_schema = answer_of(
+          {{"platforms", field_of("array", "name, state, reason, remedy, language of each")}}, {"platforms"}),
+      .call = [&program](const ToolCall& call) {
+        return run(program, Words(program, call.arguments, {"platforms"}), call, kQuick);
+      }};
 }
 
 Tool kernel_contract(const OwnProgram& program) {
@@ -53,6 +65,8 @@ Tool kernel_contract(const OwnProgram& program) {
           .input_schema = object_of(
               {{"task", task_argument()}, {"platform", platform_argument()}, {"shapes", shapes_argument()}},
               {"task"}),
+          .output_schema = answer_of(
+              {{"kernel_file", field_of("string", "what the program's file is called")}}, {"kernel_file"}),
           .call = [&program](const ToolCall& call) {
             Words words(program, call.arguments, {"contract"});
             words.task().named("platform", "--on").option("shapes", "--shapes");
@@ -79,6 +93,9 @@ Tool list_results(const OwnProgram& program) {
       .description = "The latest results of evaluations, newest first.",
       .input_schema = object_of({{"task", text_of("only of this task")},
                                  {"limit", {{"type", "integer"}, {"minimum", 1}, {"maximum", 40}}}}),
+      .output_schema =
+          answer_of({{"results", field_of("array", "id, task, platform, outcome, time_ns, speedup of each")}},
+                    {"results"}),
       .call = [&program](const ToolCall& call) {
         return run(
             program,
@@ -95,6 +112,10 @@ Tool list_runs(const OwnProgram& program) {
               "this server and of others. show_result has the whole of one.",
           .input_schema = object_of({{"task", text_of("only of this task")},
                                      {"limit", {{"type", "integer"}, {"minimum", 1}, {"maximum", 40}}}}),
+          .output_schema =
+              answer_of({{"runs", field_of("array", "id, task, activity, generator, speedup of each")},
+                         {"suites", field_of("array", "id, name, state, finished of each")}},
+                        {"runs"}),
           .call = [&program](const ToolCall& call) {
             return run(
                 program,
@@ -110,6 +131,11 @@ Tool show_result(const OwnProgram& program) {
           .input_schema = object_of(
               {{"id", text_of("id, a prefix of it, or last")}, {"source", flag_of("the program instead")}},
               {"id"}),
+          .output_schema = answer_of({{"summary", field_of("string", "the finding in a sentence")},
+                                      {"outcome", field_of("string", "of a result: passed, or what failed")},
+                                      {"attempts", field_of("array", "of a run")},
+                                      {"parts", field_of("array", "of a suite: fast_p and the table")},
+                                      {"source", field_of("string", "the program, where it was asked for")}}),
           .call = [&program](const ToolCall& call) {
             if (!call.arguments.value("source", false))
               return run(program, Words(program, call.arguments, {"show"}).positional("id"), call, kQuick);
@@ -123,23 +149,30 @@ Tool show_result(const OwnProgram& program) {
 }
 
 Tool compare(const OwnProgram& program) {
-  return {.name = "compare",
-          .title = "Two results side by side",
-          .description =
-              "Two results or runs: verdicts, times measured in turns in one run (about a minute), and the "
-              "difference of their sources.",
-          .input_schema = object_of({{"a", text_of("id of a result, run or suite")},
-                                     {"b", text_of("id of the other one")},
-                                     {"no_time", flag_of("time nothing")}},
-                                    {"a", "b"}),
-          .call = [&program](const ToolCall& call) {
-            return run(program,
-                       Words(program, call.arguments, {"compare"})
-                           .positional("a")
-                           .positional("b")
-                           .option("no_time", "--no-time"),
-                       call, kLong);
-          }};
+  return {
+      .name = "compare",
+      .title = "Two results side by side",
+      .description =
+          "Two results or runs: verdicts, times measured in turns in one run (about a minute), and the "
+          "difference of their sources.",
+      .input_schema = object_of({{"a", text_of("id of a result, run or suite; RUN:NUMBER; a kernel's hash")},
+                                 {"b", text_of("id of the other one")},
+                                 {"no_time", flag_of("time nothing")}},
+                                {"a", "b"}),
+      .output_schema =
+          answer_of({{"ratio", field_of("object", "how many times faster a is than b: value, lo, hi")},
+                     {"shown", field_of("string", "faster, slower or no_difference")},
+                     {"not_timed", field_of("string", "why there is no ratio")},
+                     {"diff", field_of("string", "of the sources, unified")},
+                     {"same_program", field_of("boolean", "the sources are the same")}}),
+      .call = [&program](const ToolCall& call) {
+        return run(program,
+                   Words(program, call.arguments, {"compare"})
+                       .positional("a")
+                       .positional("b")
+                       .option("no_time", "--no-time"),
+                   call, kLong);
+      }};
 }
 
 Tool analyse_profile(const OwnProgram& program) {
@@ -153,6 +186,10 @@ Tool analyse_profile(const OwnProgram& program) {
                                      {"platform", platform_argument()},
                                      {"analyst", text_of("builtin, or a model: provider:name")}},
                                     {"profile"}),
+          .output_schema = answer_of(
+              {{"advice", field_of("object", "bottleneck, evidence, change, expected_gain, tag, by")},
+               {"facts", field_of("array", "what was read from the profile")}},
+              {"advice"}),
           .call = [&program](const ToolCall& call) {
             Words words(program, call.arguments, {"analyse", "--profile"});
             words.path(text(call.arguments, "profile"));

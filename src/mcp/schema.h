@@ -27,4 +27,14 @@ inline Json object_of(Json properties, std::vector<std::string> required = {}) {
   return schema;
 }
 
+// What a tool answers: the fields a caller can build on, by name and meaning. There may be more.
+inline Json field_of(const char* type, const std::string& what) {
+  return {{"type", type}, {"description", what}};
+}
+inline Json answer_of(Json properties, std::vector<std::string> required = {}) {
+  Json schema = {{"type", "object"}, {"properties", std::move(properties)}};
+  if (!required.empty()) schema["required"] = std::move(required);
+  return schema;
+}
+
 }  // namespace kforge::mcp

@@ -107,7 +107,8 @@ ToolResult WritingSessions::told(const std::string& session, const Question& ans
                                     letters.text_of(*next)));
   const Json run = run_document(*program_, jobs_->folder(session), call.stop);
   const Json* attempt = attempt_of(run, answered.attempt);
-  if (!attempt) return tool_failure("the run ended before this attempt was judged: see job_status");
+  if (!attempt || string_at(*attempt, "outcome").empty())
+    return tool_failure("the run ended before this attempt was judged: see job_status");
   ToolResult result;
   const std::string stored = string_at(*attempt, "result");
   auto report = program_->run({"show", stored.empty() ? "none" : stored, "--json"}, call.stop, kQuick);

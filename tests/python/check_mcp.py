@@ -59,6 +59,8 @@ async def check_lists(session):
     tools = (await session.list_tools()).tools
     assert [tool.name for tool in tools] == TOOLS, tools
     assert all(len(tool.description) < 2000 for tool in tools)
+    # The client holds every answer to the schema that is promised for it.
+    assert all(field(tool, "outputSchema", "output_schema")["type"] == "object" for tool in tools)
     assert len((await session.list_prompts()).prompts) == 2
     got = await session.get_prompt("optimise", {"task": "core/relu"})
     assert "core/relu" in got.messages[0].content.text
@@ -110,11 +112,33 @@ async def check_writing(session):
     assert not failed(compared), compared
 
 
+DEVICE_KERNEL = """kernel void relu(global const float* x, global float* y) {
+  size_t i = get_global_id(0);
+  y[i] = x[i] > 0 ? x[i] : 0;
+}
+"""
+
+
+async def check_device(session):
+    """A program for a device has its plan beside it."""
+    platforms = structured(await session.call_tool("list_platforms", {}))["platforms"]
+    if not any(one["name"] == "opencl" and one["state"] == "ready" for one in platforms):
+        return
+    arguments = {"task": "core/relu", "shapes": "small", "platform": "opencl", "baselines": ["none"], "check_only": True}
+    plan = json.dumps({"run": [{"kernel": "relu", "grid": ["B*D/64"], "block": [64], "args": ["x", "y"]}]})
+    both = {**arguments, "source": DEVICE_KERNEL, "plan": plan}
+    judged = structured(await session.call_tool("evaluate_kernel", both))
+    assert judged["outcome"] == "passed", judged
+    alone = structured(await session.call_tool("evaluate_kernel", {**arguments, "source": DEVICE_KERNEL}))
+    assert alone["outcome"] != "passed" and "plan.json" in alone["reason"], alone
+
+
 async def check_mistakes(session):
     """What can be mended is told to the assistant, with what to do."""
     for tool, arguments, words in (
         ("evaluate_kernel", {"task": "core/relu", "source": "x", "path": "y"}, "either"),
         ("evaluate_kernel", {"source": "x"}, "start_session"),
+        ("evaluate_kernel", {"task": "core/relu", "path": "x.cc", "plan": "{}"}, "with 'source'"),
         ("evaluate_kernel", {"session": "none", "source": "x"}, "start_session"),
         ("evaluate_kernel", {"task": "core/relu", "path": "../outside.cc"}, "outside"),
         ("analyse_profile", {"profile": "no_such_file"}, "no_such_file"),
@@ -390,7 +414,7 @@ async def main(kforge, root):
         results = await asyncio.gather(
             talk(over_stdio(kforge, root), "older", check_lists, check_reading, check_cancelling, check_mistakes),
             talk(over_stdio(kforge, root), newer, check_jobs, importing(root)),
-            talk(over_http(server), newer, check_lists, check_writing, check_cancelling, check_mistakes, analysing(root)),
+            talk(over_http(server), newer, check_lists, check_writing, check_cancelling, check_mistakes, check_device, analysing(root)),
             talk(over_http(server), "older", check_session),
         )
         job = results[3][0]
