@@ -170,18 +170,28 @@ void add_lines(PageData& data, const std::vector<DiffLine>& lines) {
   flush();
 }
 
+struct FilePair {
+  std::string name, left, right;
+};
+
+// By name; main files, the first of each, with each other whatever they are called: v2.cc and v3.cc are two
+// versions of one.
+std::vector<FilePair> paired(const Side& a, const Side& b) {
+  std::vector<FilePair> pairs;
+  for (const SourceFile& file : a.files) pairs.push_back({file.name, file.content, ""});
+  for (std::size_t i = 0; i < b.files.size(); ++i) {
+    const SourceFile& file = b.files[i];
+    auto found = i == 0 ? pairs.begin() : std::ranges::find(pairs, file.name, &FilePair::name);
+    if (found == pairs.end()) found = pairs.insert(pairs.end(), FilePair{file.name, "", ""});
+    if (found->name != file.name) found->name += ", " + file.name;
+    found->right = file.content;
+  }
+  return pairs;
+}
+
 void add_files(PageData& data, const Side& a, const Side& b) {
   data.rows("files");
-  std::vector<std::string> names;
-  for (const Side* side : {&a, &b})
-    for (const SourceFile& file : side->files)
-      if (std::ranges::find(names, file.name) == names.end()) names.push_back(file.name);
-  for (const std::string& name : names) {
-    auto content = [&](const Side& side) {
-      const auto found = std::ranges::find(side.files, name, &SourceFile::name);
-      return found == side.files.end() ? std::string() : found->content;
-    };
-    const std::string left = content(a), right = content(b);
+  for (const auto& [name, left, right] : paired(a, b)) {
     PageData file;
     file.text("file", short_line(name))
         .rows("lines")

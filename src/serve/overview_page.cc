@@ -58,7 +58,7 @@ Answer overview_page(const Asked& asked, Site&) {
                          .text("run", run.id)
                          .text("task", run.task)
                          .text("platform", run.platform)
-                         .text("state", state_words(run, activity))
+                         .text("state", page_state(run, activity))
                          .text("activity", name_of(activity))
                          .text("outcome", outcome_words(run))
                          .text("when", minute_of(run.created_at)));

@@ -29,7 +29,7 @@ Row row_of(const StoredRun& run, RunActivity activity, const SuiteFolder* suite)
   return {{{run.id, "/runs/" + address_word(run.id)},
            {run.task, "/runs?task=" + address_word(run.task)},
            {run.platform},
-           {state_words(run, activity), "", std::string(name_of(activity))},
+           {page_state(run, activity), "", std::string(name_of(activity))},
            {outcome_words(run), "", "", run.speedup},
            {run.generator},
            {suite ? suite->plan().id : "", suite ? "/suites/" + suite->plan().id : ""},
@@ -93,6 +93,11 @@ Result<OneRun> read_one(const std::string& id, bool with_evidence) {
 }
 
 }  // namespace
+
+std::string page_state(const StoredRun& run, RunActivity activity) {
+  if (activity != RunActivity::kFinished || !run.ended) return std::string(name_of(activity));
+  return fmt::format("finished: {}", name_of(*run.ended));
+}
 
 Answer runs_page(const Asked& asked) {
   auto view = runs_list(asked);

@@ -51,6 +51,8 @@ Answer stop_suite(const Asked& asked, Site& site);
 
 // Whether what holds this lock can be stopped from the page: "may_stop", or was already: "stopping".
 void add_stopping(PageData& data, Site& site, const std::filesystem::path& lock);
+// "running", "stopped", "finished: no_gain": with why it ended, which alone would be a riddle.
+std::string page_state(const StoredRun& run, RunActivity activity);
 // By its whole id: what an address says never becomes a path.
 Result<SuiteFolder> suite_by_id(const std::string& id);
 

@@ -41,6 +41,12 @@ Markup fast_curves(const SuitePart& part) {
   chart.series.push_back(curve_of("by the point estimate", problems, false, Tone::kSecond));
   chart.series.push_back(curve_of("by the whole 95 % interval", problems, true, Tone::kBest));
   if (chart.series[0].points.empty()) return {};
+  // Both begin where the lower one does: every share holds from 0 on.
+  double first = chart.series[0].points[0].x;
+  for (const XySeries& curve : chart.series)
+    if (!curve.points.empty()) first = std::min(first, curve.points[0].x);
+  for (XySeries& curve : chart.series)
+    if (!curve.points.empty()) curve.points[0].x = first;
   chart.series.push_back(
       {"", XySeries::Shape::kLine, Tone::kFaint, {{1, {0, 0, 0}}, {1, {1, 1, 1}}}, false, true});
   return both_widths(chart);
