@@ -67,6 +67,8 @@ Tool start_forge(const OwnProgram& program, Jobs& jobs) {
                                  {"baselines", baselines_argument()},
                                  {"generator", text_of("builtin, or a model: provider:name")}},
                                 {"task"}),
+      .output_schema =
+          answer_of({{"job", field_of("string", "its id, for job_status and stop_job")}}, {"job"}),
       .read_only = false,
       .idempotent = false,
       .call = [&program, &jobs](const ToolCall& call) {
