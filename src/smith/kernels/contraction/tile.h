@@ -15,7 +15,8 @@ SMITH_INLINE void finish_tile(const typename P::Tensors& tensors, long batch, lo
     long j = 0;
     for (; j + kLanes <= columns; j += kLanes) P::finish_vector(t, batch, row0 + i, column0 + j, sum_at);
     if constexpr (P::kAnyWidth || P::kEdge % kLanes != 0)
-      for (; j < columns; ++j) P::finish_element(t, batch, row0 + i, column0 + j, sum_at);
+      for (j = columns - columns % kLanes; j < columns; ++j)
+        P::finish_element(t, batch, row0 + i, column0 + j, sum_at);
   }
 }
 
