@@ -87,8 +87,10 @@ Epilogue find_epilogue(const Program& program, std::size_t product, const IndexM
   e.tensor = next.tensor;
   e.value = substitute(value, dims);
   e.in_order = in_order();
-  for (const std::string& name : tensors_of(e.value))
-    if (name != kSums) e.reads.push_back(name);
+  visit(e.value, [&](const ExprNode& node) {
+    if (node.op == Op::kLoad && node.name != kSums && std::ranges::find(e.reads, node.name) == e.reads.end())
+      e.reads.push_back(node.name);
+  });
   return e;
 }
 
