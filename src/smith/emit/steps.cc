@@ -12,7 +12,7 @@
 namespace kforge::smith {
 namespace {
 
-constexpr std::size_t kManyNests = 12;
+constexpr std::size_t kManyNests = 6;
 
 std::string_view without_digits(std::string_view word) {
   while (!word.empty() && std::isdigit(static_cast<unsigned char>(word.back()))) word.remove_suffix(1);
