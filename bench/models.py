@@ -7,8 +7,8 @@
 
 Models are exported by bench/model_zoo.py (--torch: a Python that has torch). --python has onnxruntime and openvino. One
 row for each model and batch: our time, the other libraries', the ratio to OpenVINO with its 95 % interval, what the
-compiler took, and memory. Ours is what the kernel's process holds beyond the tensors it is given, with the weights
-(it keeps a packed copy; the caller has the others); OpenVINO's is how much its process grows (bench/model_memory.py).
+compiler took, and memory. Ours is what prepare() takes (packed weights and every intermediate tensor: a call allocates
+nothing), and that with the caller's weights; OpenVINO's is how much its process grows (bench/model_memory.py).
 Results are kept in out/models.json; on a machine that is not quiet the row says so.
 """
 import argparse
@@ -84,7 +84,7 @@ def row_of(report, weights, openvino):
         "ours_ns": (best.get("time_ns") or {}).get("median"),
         "rivals": {},
         "build_seconds": (best.get("build") or {}).get("seconds"),
-        "own_bytes": best.get("peak_memory_bytes"),
+        "own_bytes": (best.get("setup") or {}).get("bytes", 0),
         "weights_bytes": weights,
         "openvino_bytes": openvino,
         "busy": (best.get("load") or {}).get("busy", False),
