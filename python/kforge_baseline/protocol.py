@@ -16,7 +16,9 @@ HAS_PREPARE, HAS_TRANSFERS = 1, 2
 HEADER = struct.Struct("<IIQQ")  # type, payload bytes, value, nanoseconds
 COUNTS = struct.Struct("<II")  # arguments, slots
 ROW = struct.Struct("<IIQQQQQ")  # arena, is_param, offset, stride, pages_bytes, data_offset, data_bytes
-MAX_PACKET = 8192
+MAX_ARGUMENTS = 4096
+MAX_PACKET = HEADER.size + COUNTS.size + MAX_ARGUMENTS * ROW.size  # a set-up with all its rows
+MAX_TEXT = 8000
 
 
 class Arguments:
@@ -24,6 +26,8 @@ class Arguments:
 
     def __init__(self, payload, fds):
         count, self.slots = COUNTS.unpack_from(payload)
+        if count > MAX_ARGUMENTS or len(payload) != COUNTS.size + count * ROW.size:
+            raise ValueError(f"the set-up message has {count} arguments and {len(payload)} bytes")
         self.rows = [ROW.unpack_from(payload, COUNTS.size + i * ROW.size) for i in range(count)]
         self.arenas = []
         for arena, fd in enumerate(fds):
@@ -43,8 +47,18 @@ class Arguments:
 
 
 def _reply(channel, kind, value=0, nanoseconds=0, text=""):
-    body = text.encode("utf-8", "replace")[: MAX_PACKET - HEADER.size]
+    body = text.encode("utf-8", "replace")[:MAX_TEXT]
     channel.send(HEADER.pack(kind, len(body), value, nanoseconds) + body)
+
+
+def _receive(channel, buffer):
+    """The next packet as a view into `buffer`, and the files that came with it."""
+    size, parts, _, _ = channel.recvmsg_into([buffer], socket.CMSG_SPACE(3 * struct.calcsize("i")))
+    fds = []
+    for level, kind, data in parts:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            fds += [fd for (fd,) in struct.iter_unpack("i", data[: len(data) // 4 * 4])]
+    return buffer[:size], fds
 
 
 def _explain(error):
@@ -60,8 +74,9 @@ def serve(make_program):
     os.set_inheritable(CONTROL_FD, False)
     _reply(channel, READY, VERSION)
     arguments = program = None
+    buffer = memoryview(bytearray(MAX_PACKET))
     while True:
-        packet, fds, _, _ = socket.recv_fds(channel, MAX_PACKET, 3)
+        packet, fds = _receive(channel, buffer)
         if not packet:
             return 0
         kind, length, _, _ = HEADER.unpack_from(packet)

@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -16,9 +17,8 @@
 namespace kforge {
 namespace {
 
-constexpr std::size_t kMaxPacket = 8192;
-static_assert(kMaxPacket >= sizeof(KforgeMessage) + 8 + KFORGE_MAX_ARGUMENTS * sizeof(KforgeArgumentRow));
-static_assert(kMaxPacket >= sizeof(KforgeMessage) + KFORGE_MAX_SLOTS * sizeof(std::uint32_t));
+static_assert(KFORGE_MAX_PACKET >= sizeof(KforgeMessage) + KFORGE_MAX_SLOTS * sizeof(std::uint32_t));
+constexpr std::size_t kLongestText = 8000;
 
 struct Packet {
   KforgeMessage header{};
@@ -49,7 +49,7 @@ void take_files(msghdr& message, Packet& packet) {
 
 // Nothing when the parent closed the channel.
 Result<std::optional<Packet>> receive(int fd) {
-  std::vector<std::byte> buffer(kMaxPacket);
+  static std::array<std::byte, KFORGE_MAX_PACKET> buffer;  // pages that no packet reaches are never touched
   alignas(cmsghdr) char control[CMSG_SPACE(3 * sizeof(int))];
   iovec piece{buffer.data(), buffer.size()};
   msghdr message{};
@@ -75,7 +75,7 @@ Result<std::optional<Packet>> receive(int fd) {
 
 bool reply(int fd, KforgeMessageType type, std::uint64_t value, std::uint64_t nanoseconds,
            std::string_view text = {}) {
-  text = text.substr(0, kMaxPacket - sizeof(KforgeMessage));
+  text = text.substr(0, kLongestText);
   KforgeMessage header{type, static_cast<std::uint32_t>(text.size()), value, nanoseconds};
   iovec pieces[2] = {{&header, sizeof header}, {const_cast<char*>(text.data()), text.size()}};
   msghdr message{};

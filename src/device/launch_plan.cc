@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kLongestPlan = 1 << 20, kMostBuffers = 256, kMostArguments = 64, kMostShared = 1 << 20;
+constexpr std::size_t kLongestPlan = 1 << 20, kMostBuffers = 4096, kMostArguments = 64, kMostShared = 1 << 20;
 constexpr std::int64_t kMostBlocks = 0x7fffffff, kMostBlocksAcross = 65535;  // first dimension, the others
 
 struct Mistake {

@@ -382,6 +382,9 @@ Step<bool> ProgramProcess::State::launch(const ProgramSpec& spec, milliseconds l
   Fd child_end(pair[1]);
   const int on = 1;
   ::setsockopt(socket.get(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
+  // A packet must fit whole, beside the kernel's own record of it; many systems start with less.
+  const int room = 2 * KFORGE_MAX_PACKET;
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
 
   SandboxSpec sandbox;
   sandbox.profile = spec.profile;

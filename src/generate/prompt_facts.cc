@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <map>
+#include <vector>
 
 #include "base/files.h"
 #include "generate/prompt.h"
@@ -46,12 +48,23 @@ std::string time_text(double ns) {
   return fmt::format("{:.3g} us", ns / 1e3);
 }
 
+// Whole models have hundreds of tensors and few kinds of them: those of one kind share a row there.
 std::string tensor_table(const BoundTask& task) {
+  constexpr std::size_t kOneRowEach = 64;
+  std::vector<std::pair<std::string, std::string>> rows;  // names, what they are
+  std::map<std::string, std::size_t> row_of;
+  for (const BoundArgument& argument : task.arguments) {
+    std::string kind =
+        fmt::format("{} | {} | {} | {}", name_of(argument.role), name_of(argument.dtype),
+                    to_string(argument.shape), bytes_text(static_cast<double>(argument.bytes())));
+    auto [known, is_new] = row_of.try_emplace(kind, rows.size());
+    if (is_new || task.arguments.size() <= kOneRowEach)
+      rows.emplace_back(single_line(argument.c_name, 60), std::move(kind));
+    else
+      rows[known->second].first += ", " + single_line(argument.c_name, 60);
+  }
   std::string text = "| tensor | role | type | shape | bytes |\n|---|---|---|---|---|\n";
-  for (const BoundArgument& argument : task.arguments)
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", single_line(argument.c_name, 60),
-                        name_of(argument.role), name_of(argument.dtype), to_string(argument.shape),
-                        bytes_text(static_cast<double>(argument.bytes())));
+  for (const auto& [names, kind] : rows) text += fmt::format("| {} | {} |\n", names, kind);
   return text;
 }
 

@@ -7,7 +7,7 @@
 
 namespace kforge {
 
-std::string tensor_table(const BoundTask& task);  // one Markdown row per argument
+std::string tensor_table(const BoundTask& task);  // Markdown; many tensors share rows
 std::string work_text(const BoundTask& task);  // flops, bytes, intensity; by operator when there are several
 std::string policy_text(const AgentSetting& context);
 std::string machine_text(const AgentSetting& context);

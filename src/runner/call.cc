@@ -1,5 +1,6 @@
 // Calling the candidate's functions with as many pointers as the task has tensors.
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "runner/call_pointers.h"
@@ -8,7 +9,7 @@
 namespace kforge::runner {
 namespace {
 
-constexpr size_t kMostPointers = KFORGE_MAX_ARGUMENTS + 1;  // and the state
+static_assert(kMostPointers == KFORGE_MAX_ARGUMENTS + 1);  // and the state
 
 uint64_t now_ns() {
   timespec now;
@@ -18,7 +19,15 @@ uint64_t now_ns() {
 
 // The pointers of one call: of the params only, of all, or of all but the params after the state.
 enum class Which { kParams, kAll, kStateAndRest };
-size_t gather(Which which, uint32_t slot, void** pointers) {
+size_t count_of(Which which) {
+  size_t count = which == Which::kStateAndRest ? 1 : 0;
+  for (uint32_t i = 0; i < runner_state.argument_count; ++i)
+    count +=
+        which == Which::kAll || (runner_state.arguments[i].row.is_param != 0) == (which == Which::kParams);
+  return count;
+}
+// As many as are passed: nulls follow the last one where the caller passes more.
+void gather(Which which, uint32_t slot, void** pointers) {
   size_t count = 0;
   if (which == Which::kStateAndRest) pointers[count++] = runner_state.state;
   for (uint32_t i = 0; i < runner_state.argument_count; ++i) {
@@ -26,10 +35,22 @@ size_t gather(Which which, uint32_t slot, void** pointers) {
     bool wanted = which == Which::kAll || (argument.row.is_param != 0) == (which == Which::kParams);
     if (wanted) pointers[count++] = argument.data(argument.slots == 1 ? 0 : slot);
   }
-  return count;
+  for (size_t passed = passed_pointers(count); count < passed;) pointers[count++] = nullptr;
 }
 
-void* pointers_of_slot[KFORGE_MAX_SLOTS][kMostPointers];
+// Room for the pointers of the calls of one message, gathered before the clock starts; grows and is kept.
+void** room_for(size_t pointers) {
+  static void** room = nullptr;
+  static size_t held = 0;
+  if (pointers <= held) return room;
+  if (room) munmap(room, held * sizeof(void*));
+  held = 0;
+  void* at =
+      mmap(nullptr, pointers * sizeof(void*), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  room = at == MAP_FAILED ? nullptr : static_cast<void**>(at);
+  if (room) held = pointers;
+  return room;
+}
 
 }  // namespace
 
@@ -48,7 +69,8 @@ void prepare() {
   if (!runner_state.candidate.uses_prepare()) return send_done(0, 0);
   release_state();
   void* params[kMostPointers];
-  Caller caller = caller_of<kMostPointers>(gather(Which::kParams, 0, params));
+  gather(Which::kParams, 0, params);
+  Caller caller = caller_of(count_of(Which::kParams));
   uint64_t start = now_ns();
   runner_state.state = caller(runner_state.candidate.prepare, params);
   uint64_t end = now_ns();
@@ -65,17 +87,20 @@ void call(const Packet& packet) {
     return send_error("wrong number of slots");
   static uint32_t slots[KFORGE_MAX_SLOTS];
   memcpy(slots, packet.payload, packet.head.payload);
-  size_t pointers = 0;
+  const Which which = trio ? Which::kStateAndRest : Which::kAll;
+  const size_t pointers = count_of(which), step = passed_pointers(pointers);
+  void** gathered = room_for(count * step);
+  if (!gathered) return send_error("no memory for the arguments of the calls");
   for (uint32_t i = 0; i < count; ++i) {
     if (slots[i] >= runner_state.slot_count) return send_error("there is no such slot");
-    pointers = gather(trio ? Which::kStateAndRest : Which::kAll, slots[i], pointers_of_slot[i]);
+    gather(which, slots[i], gathered + i * step);
   }
-  Caller caller = caller_of<kMostPointers>(pointers);
+  Caller caller = caller_of(pointers);
   AnyFunction function = trio ? runner_state.candidate.kernel_prepared : runner_state.candidate.kernel;
   uint64_t start = now_ns();
   for (uint32_t i = 0; i < count; ++i) {
     runner_state.slot = slots[i];
-    caller(function, pointers_of_slot[i]);
+    caller(function, gathered + i * step);
   }
   send_done(0, now_ns() - start);
 }

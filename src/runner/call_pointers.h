@@ -28,10 +28,38 @@ Caller caller_from(size_t count, std::index_sequence<Count...>) {
   static const Caller callers[] = {call_exactly<Count>...};
   return callers[count];
 }
-// A function that passes exactly `count` pointers. REQUIRES: count <= Most.
-template <size_t Most>
-Caller caller_of(size_t count) {
-  return caller_from(count, std::make_index_sequence<Most + 1>());
+
+inline constexpr size_t kExactPointers = 65;   // 64 tensors and the state
+inline constexpr size_t kMostPointers = 4097;  // 4096 tensors and the state
+
+// How many pointers are passed where a function takes `count`. Whole models have hundreds of weights, and a
+// caller for every count would be larger than all the rest: there are a few, and what follows the last
+// argument is null. A function does not see it: in every calling convention that KForge builds for, the first
+// arguments lie where they lie without the others, and the caller removes them. REQUIRES: count <=
+// kMostPointers.
+constexpr size_t passed_pointers(size_t count) {
+  if (count <= kExactPointers) return count;
+  for (size_t size : {size_t{128}, size_t{256}, size_t{512}, size_t{1024}})
+    if (count <= size) return size;
+  return kMostPointers;
+}
+
+// A function that passes passed_pointers(count) pointers.
+inline Caller caller_of(size_t count) {
+  switch (passed_pointers(count)) {
+    case 128:
+      return call_exactly<128>;
+    case 256:
+      return call_exactly<256>;
+    case 512:
+      return call_exactly<512>;
+    case 1024:
+      return call_exactly<1024>;
+    case kMostPointers:
+      return call_exactly<kMostPointers>;
+    default:
+      return caller_from(count, std::make_index_sequence<kExactPointers + 1>());
+  }
 }
 
 }  // namespace kforge::runner

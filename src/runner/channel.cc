@@ -11,8 +11,9 @@
 namespace kforge::runner {
 namespace {
 
-constexpr size_t kLargestPacket = 16 << 10;  // 64 table rows or 1024 slot numbers fit
-alignas(16) unsigned char buffer[kLargestPacket];
+// Pages that no packet reaches are never touched.
+alignas(16) unsigned char buffer[KFORGE_MAX_PACKET];
+static_assert(sizeof buffer >= sizeof(KforgeMessage) + KFORGE_MAX_SLOTS * sizeof(uint32_t));
 
 void take_descriptors(msghdr& message, Packet& packet) {
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {

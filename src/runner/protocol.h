@@ -69,7 +69,7 @@
 
 #define KFORGE_PROTOCOL_VERSION 1
 #define KFORGE_CONTROL_FD 3
-#define KFORGE_MAX_ARGUMENTS 64
+#define KFORGE_MAX_ARGUMENTS 4096
 #define KFORGE_MAX_SLOTS 1024
 
 enum KforgeMessageType {
@@ -140,6 +140,9 @@ typedef struct KforgeArgumentRow {
   uint64_t data_offset;  // of the first element from the first page
   uint64_t data_bytes;   // of the tensor itself, without the canary tail
 } KforgeArgumentRow;
+
+// The largest packet: a set-up with all its rows. Nothing else comes near it.
+#define KFORGE_MAX_PACKET (sizeof(KforgeMessage) + 8 + KFORGE_MAX_ARGUMENTS * sizeof(KforgeArgumentRow))
 
 enum KforgeFaultPlace {
   KFORGE_FAULT_UNKNOWN = 0,

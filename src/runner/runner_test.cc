@@ -173,5 +173,59 @@ TEST_P(Runner, MoreArgumentsThanRegisters) {
   EXPECT_EQ(runner.receive().payload, "a tensor lies outside its arena");
 }
 
+// Weights of a whole model: hundreds of pointers, to kernel and prepare alike; and counts that are lies.
+TEST(RunnerArguments, HundredsAndLies) {
+  for (std::uint32_t count : {66u, 300u, KFORGE_MAX_ARGUMENTS + 0u}) {
+    std::string parameters, sum = "0";
+    for (std::uint32_t i = 0; i + 1 < count; ++i) {
+      parameters += fmt::format("const int* a{}, ", i);
+      if (i % 7 == 0 || i + 2 == count) sum += fmt::format(" + *a{}", i);
+    }
+    int expected = 0;
+    for (std::uint32_t i = 0; i + 1 < count; ++i)
+      expected += i % 7 == 0 || i + 2 == count ? static_cast<int>(i) : 0;
+    // All but the output are params: prepare gets them, kernel_prepared the state and the output.
+    CompiledCandidate trio(
+        fmt::format("static int total;\n"
+                    "extern \"C\" void* prepare({}) {{ total = {}; return &total; }}\n"
+                    "extern \"C\" void kernel_prepared(void* s, int* out) {{ *out = *(int*)s; }}\n"
+                    "extern \"C\" void release(void*) {{}}\n",
+                    parameters.substr(0, parameters.size() - 2), sum));
+    CompiledCandidate plain(
+        fmt::format("extern \"C\" void kernel({}int* out) {{ *out = {}; }}", parameters, sum));
+    for (bool prepares : {true, false}) {
+      RunnerUnderTest runner(prepares ? trio : plain, SandboxTier::kNone);
+      ASSERT_EQ(runner.receive().head.type, KFORGE_READY);
+      std::size_t pages = (count - 1) * 4096ull;
+      auto inputs = make_memfd("inputs", pages), outputs = make_memfd("outputs", 4096);
+      auto in = Mapping::map(inputs->get(), pages, true), out = Mapping::map(outputs->get(), 4096, true);
+      std::vector<std::byte> table(8 + count * sizeof(KforgeArgumentRow));
+      auto* counts = reinterpret_cast<std::uint32_t*>(table.data());
+      auto* rows = reinterpret_cast<KforgeArgumentRow*>(table.data() + 8);
+      counts[0] = count, counts[1] = 1;
+      for (std::uint32_t i = 0; i < count; ++i) {
+        bool output = i + 1 == count;
+        rows[i] = {output ? 2u : 0u, !output && prepares, output ? 0 : i * 4096ull, 0, 4096, 4096 - 64, 4};
+        if (!output) *reinterpret_cast<int*>(in->data() + i * 4096ull + 4096 - 64) = static_cast<int>(i);
+      }
+      auto set_up = [&] {
+        runner.send(KFORGE_SETUP, table.data(), table.size(), {inputs->get(), inputs->get(), outputs->get()});
+        return runner.receive();
+      };
+      ASSERT_EQ(set_up().head.type, KFORGE_DONE) << count;
+      ASSERT_EQ(runner.load().head.type, KFORGE_DONE);
+      if (prepares) {
+        ASSERT_EQ(runner.prepare().head.type, KFORGE_DONE);
+      }
+      ASSERT_EQ(runner.call().head.type, KFORGE_DONE);
+      EXPECT_EQ(*reinterpret_cast<int*>(out->data() + 4096 - 64), expected) << count;
+      for (std::uint32_t lie : {count + 1, KFORGE_MAX_ARGUMENTS + 1u, 0xffffffffu, 0x05555556u}) {
+        counts[0] = lie;
+        EXPECT_EQ(set_up().head.type, KFORGE_ERROR) << lie;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kforge

@@ -1,10 +1,12 @@
 #include "smith/smith.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
 #include "smith/emit/cpp.h"
+#include "smith/emit/repeats.h"
 #include "smith/graph/names.h"
 #include "smith/pipeline.h"
 #include "smith/schedule/schedule.h"
@@ -79,6 +81,10 @@ Result<KernelPart> part_of(const MatchedContraction& matched, const ContractionS
   KF_TRY(const ContractionCode code, emit_matched(matched, chosen));
   KernelPart part;
   part.definitions = code.definitions;
+  part.name = code.name;
+  part.names = {code.name, code.name + "_config"};
+  for (const Tensor& tensor : matched.product ? matched.product->tensors : matched.convolution->tensors)
+    part.names.insert(tensor.name);
   part.headers = *matched.used;
   part.headers.insert(code.headers.begin(), code.headers.end());
   part.buffers = {{matched.prepared_buffer(), code.prepared_floats},
@@ -91,6 +97,18 @@ Result<KernelPart> part_of(const MatchedContraction& matched, const ContractionS
   }
   summary = code.summary;
   return part;
+}
+
+// A kernel that another one is but for the names of its tensors becomes a second name of that.
+void join_repeated(std::vector<KernelPart>& parts) {
+  std::map<std::string, std::string> known;  // shape to name
+  for (KernelPart& part : parts) {
+    const Skeleton skeleton = skeleton_of(part.definitions, [&](std::string_view word) {
+      return part.names.contains(std::string(word)) || part.names.contains(std::string(numbered_stem(word)));
+    });
+    const auto [first, is_new] = known.try_emplace(skeleton.shape, part.name);
+    if (!is_new) part.definitions = fmt::format("using {} = {};\n", part.name, first->second);
+  }
 }
 
 Result<Design> design(const Problem& problem, const Prepared& prepared, Schedule schedule,
@@ -111,6 +129,9 @@ Result<Design> design(const Problem& problem, const Prepared& prepared, Schedule
     KF_TRY(const AttentionSchedule chosen, schedule_of(problem, matched, schedule));
     KernelPart part;
     part.definitions = attention_source(matched, chosen, part.headers);
+    part.name = matched.attention.tensor + "_attention";
+    part.names = {part.name, part.name + "_config"};
+    for (const auto& [name, info] : matched.tensors) part.names.insert(name + "_");
     program.parts.push_back(std::move(part));
     schedule.contractions[matched.attention.tensor] = to_json(chosen);
     reasons.push_back(summary_of(matched, chosen));
@@ -125,8 +146,9 @@ Result<Design> design(const Problem& problem, const Prepared& prepared, Schedule
   result.algebraic = program.algebraic;
   result.schedule = to_json(schedule);
   result.arithmetic = program.arithmetic;
-  for (const std::string& reason : program.comment) result.summary += reason + "\n";
+  join_repeated(program.parts);
   result.source = emit_cpp(program);
+  for (const std::string& reason : program.comment) result.summary += reason + "\n";
   return result;
 }
 

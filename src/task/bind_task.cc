@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include "runner/protocol.h"
 #include "task/distribution.h"
 #include "task/follow.h"
 #include "task/guess.h"
@@ -85,6 +86,11 @@ Result<BoundTask> bind_case(const Task& task, const std::string& set, const Shap
   auto graph = bind_dims(task.graph, shape_case.dims);
   if (!graph) return fail("task '{}', shape set '{}': {}", task.name, set, graph.error().message);
   bound.graph = std::move(*graph);
+  if (task.arguments.size() > KFORGE_MAX_ARGUMENTS)
+    return fail_with_remedy(
+        "split the model, or join weights that are used together",
+        fmt::format("task '{}' has {} inputs, params and outputs; a kernel can be given {}", task.name,
+                    task.arguments.size(), KFORGE_MAX_ARGUMENTS));
   for (const Argument& argument : task.arguments) {
     auto one = bind_argument(argument, bound);
     if (!one) return fail("task '{}', shape set '{}': {}", task.name, set, one.error().message);

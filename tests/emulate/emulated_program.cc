@@ -99,11 +99,11 @@ void LoadedProgram::call(const std::vector<void*>& tensors, void* report) {
   for (std::size_t i = 0; i < tensors.size(); ++i) (params_[i] ? params : rest).push_back(tensors[i]);
   if (reports_) rest.push_back(report), all.push_back(report);
   if (const auto kernel = find("kernel")) {
-    runner::caller_of<64>(all.size())(kernel, all.data());
+    runner::caller_of(all.size())(kernel, all.data());
     return;
   }
-  rest[0] = runner::caller_of<64>(params.size())(find("prepare"), params.data());
-  runner::caller_of<64>(rest.size())(find("kernel_prepared"), rest.data());
+  rest[0] = runner::caller_of(params.size())(find("prepare"), params.data());
+  runner::caller_of(rest.size())(find("kernel_prepared"), rest.data());
   runner::call_exactly<1>(find("release"), rest.data());
 }
 

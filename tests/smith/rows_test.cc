@@ -97,18 +97,41 @@ const std::vector<RowCase>& long_cases() {
   return cases;
 }
 
+// Layers that are alike, as models have them; the last product sums over heads that lie apart.
+const std::vector<RowCase>& layer_cases() {
+  static const std::vector<RowCase> cases = [] {
+    std::string inputs = "float[40, 48] x0", lines;
+    for (int i = 0; i < 4; ++i) {
+      inputs += fmt::format(", float[48] s{0}, float[48] b{0}, float[48, 48] w{0}", i);
+      lines += fmt::format(
+          "  n{0} = LayerNormalization <axis = -1> (x{0}, s{0}, b{0})\n  m{0} = MatMul (n{0}, w{0})\n  r{0} "
+          "= Tanh "
+          "(m{0})\n  x{1} = Add (x{0}, r{0})\n",
+          i, i + 1);
+    }
+    const std::string layers = "g (" + inputs + ") => (float[40, 48] x4)\n{\n" + lines + "}\n";
+    const std::string heads =
+        "g (float[3, 40, 16] x, float[48, 32] w) => (float[40, 32] y)\n<int64[2] flat = {40, 48}>\n{\n  t = "
+        "Transpose "
+        "<perm = [1, 0, 2]> (x)\n  a = Reshape (t, flat)\n  y = MatMul (a, w)\n}\n";
+    return std::vector<RowCase>{{"layers", layers}, {"heads", heads}};
+  }();
+  return cases;
+}
+
 void check(const std::vector<RowCase>& cases) {
+  auto machine = describe_machine();
+  ASSERT_TRUE(machine);
   std::vector<Graph> graphs;
   std::vector<KernelSource> sources;
   for (const RowCase& one : cases) {
     graphs.push_back(graph_of(one));
     smith::Problem problem = problem_of(graphs.back(), one.name);
+    problem.machine.features = machine->features;  // contractions are made for vectors of one length
     auto design = smith::first_design(problem);
     ASSERT_TRUE(design) << design.error().text();
     sources.push_back({std::move(problem), design->source});
   }
-  auto machine = describe_machine();
-  ASSERT_TRUE(machine);
   auto calls = compile_kernels(sources, instruction_sets(*machine)[0], 8);
   ASSERT_TRUE(calls) << calls.error().text();
   for (std::size_t c = 0; c < cases.size(); ++c) {
@@ -160,6 +183,24 @@ TEST(SmithRows, LongRowsAreReadBlockByBlock) {
   auto loops = smith::print_loops(problem_of(graph_of(one), one.name));
   ASSERT_TRUE(loops);
   EXPECT_NE(loops->find("y_block_squares"), std::string::npos) << *loops;
+}
+
+TEST(SmithRows, LayersThatAreAlikeAreRight) { check(layer_cases()); }
+
+TEST(SmithRows, LayersThatAreAlikeAreOneFunctionAndShareMemory) {
+  const auto design = smith::first_design(problem_of(graph_of(layer_cases()[0]), "layers"));
+  ASSERT_TRUE(design);
+  const std::string& source = design->source;
+  EXPECT_NE(source.find("using m3_kernel = m0_kernel;"), std::string::npos) << source;
+  EXPECT_NE(source.find("// Called "), std::string::npos) << source;
+  EXPECT_NE(source.find("s.memory_ + "), std::string::npos) << source;
+  EXPECT_NE(design->summary.find("memory: "), std::string::npos) << design->summary;
+}
+
+TEST(SmithRows, AProductOverHeadsIsAContraction) {
+  const auto design = smith::first_design(problem_of(graph_of(layer_cases()[1]), "heads"));
+  ASSERT_TRUE(design);
+  EXPECT_NE(design->source.find("y_kernel::work"), std::string::npos) << design->source;
 }
 
 TEST(SmithRows, AttentionIsRight) { check(attention_cases()); }

@@ -56,11 +56,13 @@ using Function = runner::AnyFunction;
 
 struct Kernel {
   Function function = nullptr;
-  void* pointers[kMostTensors + 1];
+  void* pointers[runner::kMostPointers] = {};
   size_t count = 0;
 
-  void call() { runner::caller_of<kMostTensors + 1>(count)(function, pointers); }
+  void call() { runner::caller_of(count)(function, pointers); }
 };
+
+static_assert(kMostTensors + 1 == runner::kMostPointers);
 
 Kernel load_kernel(const char* path) {
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -68,14 +70,14 @@ Kernel load_kernel(const char* path) {
   auto find = [&](const char* name) { return reinterpret_cast<Function>(dlsym(library, name)); };
   Kernel kernel;
   if (Function prepared = find("kernel_prepared")) {
-    void* params[kMostTensors];
+    static void* params[runner::kMostPointers];  // null behind the last one
     size_t count = 0;
     for (int i = 0; i < tensor_count; ++i)
       if (tensors[i].param) params[count++] = tensors[i].data;
     Function prepare = find("prepare");
     if (!prepare) give_up("no prepare");
     kernel.function = prepared;
-    kernel.pointers[kernel.count++] = runner::caller_of<kMostTensors + 1>(count)(prepare, params);
+    kernel.pointers[kernel.count++] = runner::caller_of(count)(prepare, params);
     for (int i = 0; i < tensor_count; ++i)
       if (!tensors[i].param) kernel.pointers[kernel.count++] = tensors[i].data;
     return kernel;

@@ -71,10 +71,14 @@ Epilogue find_epilogue(const Program& program, std::size_t product, const IndexM
   if (next.combine != Combine::kNone || next.scan_axis >= 0 || next.native || next.view != stage.view)
     return e;
   bool same_place = true;
-  const Expr here = flat_position(next.view, next.dims);
+  // A dimension of one may stand there as its variable or as 0: a batch of 1.
+  std::map<std::string, Expr> ones;
+  for (std::size_t i = 0; i < next.dims.size(); ++i)
+    if (next.view[i] == 1 && next.dims[i]->op == Op::kVar) ones[next.dims[i]->name] = integer(0);
+  const Expr here = substitute(flat_position(next.view, next.dims), ones);
   visit(next.body, [&](const ExprNode& node) {
     if (node.op == Op::kLoad && node.name == stage.tensor)
-      same_place &= same(flat_position(node.coefs, node.args), here);
+      same_place &= same(substitute(flat_position(node.coefs, node.args), ones), here);
   });
   // What it writes must not be what somebody in between reads, nor what it reads elsewhere.
   if (!same_place || tensors_of(next.body).contains(next.tensor)) return e;
@@ -87,8 +91,10 @@ Epilogue find_epilogue(const Program& program, std::size_t product, const IndexM
   e.tensor = next.tensor;
   e.value = substitute(value, dims);
   e.in_order = in_order();
-  for (const std::string& name : tensors_of(e.value))
-    if (name != kSums) e.reads.push_back(name);
+  visit(e.value, [&](const ExprNode& node) {
+    if (node.op == Op::kLoad && node.name != kSums && std::ranges::find(e.reads, node.name) == e.reads.end())
+      e.reads.push_back(node.name);
+  });
   return e;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "smith/contract/epilogue.h"
+#include "smith/graph/passes.h"
 #include "smith/graph/window.h"
 
 namespace kforge::smith {
@@ -182,7 +183,7 @@ bool is_reduction(const Contraction& c) {
 MatchedContractions match_contractions(Program program, const std::set<std::string>& fixed) {
   MatchedContractions matched;
   for (std::size_t i = 0; i < program.stages.size(); ++i) {
-    const Stage stage = program.stages[i];
+    const Stage stage = with_reduced_apart(program.stages[i]);
     const auto factors = factors_of(stage);
     if (!factors || program.tensor(stage.tensor).dtype != DType::kFloat32) continue;
     MatchedContraction part;
@@ -209,12 +210,14 @@ MatchedContractions match_contractions(Program program, const std::set<std::stri
     }
     const Epilogue epilogue = find_epilogue(program, i, map);
     // Names inside of the namespace end in an underscore: they cannot meet those of its own variables.
-    std::vector<std::string> names = {convolves ? part.convolution->x : part.product->a.pointer};
-    for (const std::string& name : epilogue.reads) names.push_back(name);
-    names.push_back(convolves ? part.convolution->w : part.product->b.pointer);
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    std::erase(names, epilogue.tensor);
+    // In an order that names do not change: layers that are alike then have the same kernel.
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& name) {
+      if (name != epilogue.tensor && std::ranges::find(names, name) == names.end()) names.push_back(name);
+    };
+    add(convolves ? part.convolution->x : part.product->a.pointer);
+    add(convolves ? part.convolution->w : part.product->b.pointer);
+    for (const std::string& name : epilogue.reads) add(name);
     names.push_back(epilogue.tensor);
     std::vector<Tensor> tensors;
     auto native = std::make_shared<NativeCode>();

@@ -1,11 +1,16 @@
 #include "smith/emit/cpp.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "smith/emit/cpp_expr.h"
+#include "smith/emit/memory_plan.h"
 #include "smith/emit/nest_writer.h"
+#include "smith/emit/repeats.h"
+#include "smith/emit/steps.h"
 #include "smith/kernels/kernel_text.h"
 
 namespace kforge::smith {
@@ -52,10 +57,11 @@ std::string constants_text(const Nest& nest) {
   return text;
 }
 
-// Bytes of temporaries that lie in memory.
+// A piece of memory of the state. Offset: in the memory that intermediate tensors share; -1: its own.
 struct Field {
   std::string type, name;
   std::int64_t bytes = 0;
+  std::int64_t offset = -1;
 };
 std::vector<Field> fields_of(const CppProgram& program) {
   std::vector<Field> fields;
@@ -75,6 +81,42 @@ std::vector<Field> fields_of(const CppProgram& program) {
     for (const auto& buffer : part.buffers)
       fields.push_back({"float", buffer.name, std::max<std::int64_t>(1, buffer.floats) * 4});
   return fields;
+}
+
+// Steps that use a field; nothing where it must stay as it is between calls.
+std::optional<PlannedBuffer> lifetime(const CppProgram& program, const Steps& steps, const Field& field,
+                                      const std::set<std::string>& kept) {
+  PlannedBuffer buffer{field.name, field.bytes};
+  bool found = false;
+  for (std::size_t i = 0; i < steps.words.size(); ++i) {
+    if (!steps.words[i].contains(field.name)) continue;
+    if (!std::exchange(found, true)) buffer.first = i;
+    buffer.last = i;
+  }
+  if (!found || kept.contains(field.name)) return std::nullopt;
+  // What contractions work in belongs to one step; of a tensor the first one that names it must be the one
+  // that writes it.
+  if (program.nest.tensors.contains(field.name) &&
+      !writes_of(program.nest.root->body[buffer.first]).contains(field.name))
+    return std::nullopt;
+  return buffer;
+}
+
+// Gives fields their places in the shared memory. `kept`: names that prepare() uses.
+MemoryPlan share_memory(const CppProgram& program, const Steps& steps, const std::set<std::string>& kept,
+                        std::vector<Field>& fields) {
+  std::vector<PlannedBuffer> buffers;
+  for (const Field& field : fields)
+    if (const auto buffer = lifetime(program, steps, field, kept)) buffers.push_back(*buffer);
+  MemoryPlan plan = plan_memory(std::move(buffers));
+  for (Field& field : fields)
+    if (const auto place = plan.offsets.find(field.name); place != plan.offsets.end())
+      field.offset = place->second;
+  return plan;
+}
+
+std::string megabytes(std::int64_t bytes) {
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
 // Scratch memory is laid out for a fixed number of threads, whatever OpenMP is set to when the kernel is
@@ -103,107 +145,173 @@ std::string parameter_list(const Problem& problem, bool params, bool others) {
   return text;
 }
 
-}  // namespace
+constexpr std::string_view kIncludes =
+    "#if defined(__x86_64__)\n#include <immintrin.h>\n#endif\n#if defined(_OPENMP)\n#include <omp.h>\n#else\n"
+    "inline int omp_get_max_threads() { return 1; }\ninline int omp_get_thread_num() { return 0; }\n#endif\n"
+    "#include <sys/mman.h>\n\n#include <algorithm>\n#include <cmath>\n#include <cstdint>\n#include "
+    "<cstdlib>\n"
+    "#include <cstring>\n#include <utility>\n\n#include \"task.h\"\n\nnamespace {\n";
 
-std::string emit_cpp(const CppProgram& program) {
-  const Problem& problem = *program.problem;
-  std::set<std::string> used;
-  int counter = 0;
-  const auto fields = fields_of(program);
-  const bool trio = !fields.empty();
-  const bool team = any_parallel(program.nest);
+// The pieces of a program before they stand in one file.
+struct Pieces {
+  std::set<std::string> headers;  // of kernels/
+  std::string definitions;        // functions and kernels at file scope
+  std::string body;               // of a call
+  std::string prepare;            // of prepare(), once memory is there
+  std::vector<Field> fields;
+  std::int64_t shared_bytes = 0, thread_bytes = 0;
+  bool team = false, large = false;
 
-  NestWriter writer(program.nest, used, counter);
-  const std::string nests = writer.write(0, program.nest.root->body.size(), team);
-  const std::int64_t thread_bytes = writer.thread_bytes;
-  const bool heap = thread_bytes > 0 || nests.find("thread_heap") != std::string::npos;
+  bool needs_state() const { return !fields.empty() || thread_bytes > 0; }
+};
+
+// The whole of a call, from its nests.
+std::string body_of(const CppProgram& program, const std::string& nests, Pieces& p) {
+  const std::string indent = p.team ? "    " : "  ";
   std::string body;
-  if (team) body += "#pragma omp parallel num_threads(team_size())\n  {\n";
-  const std::string indent = team ? "    " : "  ";
-  if (heap)
-    body += indent + (team ? "char* thread_heap = s.heaps + omp_get_thread_num() * kThreadBytes;\n"
-                           : "char* thread_heap = s.heaps;\n");
+  if (p.team) body += "#pragma omp parallel num_threads(team_size())\n  {\n";
+  if (p.thread_bytes > 0 || nests.find("thread_heap") != std::string::npos)
+    body += indent + (p.team ? "char* thread_heap = s.heaps + omp_get_thread_num() * kThreadBytes;\n"
+                             : "char* thread_heap = s.heaps;\n");
   body += nests;
   if (streams(program.nest)) {
     body += indent + "stream_end();\n";
-    used.insert("memory/stream.h");
+    p.headers.insert("memory/stream.h");
   }
-  if (team) body += "  }\n";
-  std::string definitions, parts_prepare;
-  for (const KernelPart& part : program.parts) {
-    used.insert(part.headers.begin(), part.headers.end());
-    definitions += "\n" + part.definitions;
-    parts_prepare += part.prepare;
-  }
+  return p.team ? body + "  }\n" : body;
+}
 
-  std::string prepared;
-  if (program.prepared.root && !program.prepared.root->body.empty()) {
-    NestWriter writer(program.prepared, used, counter);
-    prepared = writer.write(0, program.prepared.root->body.size(), false);
+Pieces pieces_of(const CppProgram& program, std::vector<std::string>& comment) {
+  Pieces p;
+  int counter = 0;
+  p.team = any_parallel(program.nest);
+  p.large = is_large(program.nest);
+  p.fields = fields_of(program);
+  for (const KernelPart& part : program.parts) {
+    p.headers.insert(part.headers.begin(), part.headers.end());
+    p.definitions += "\n" + part.definitions;
   }
+  Steps steps;
+  std::string nests;
+  if (p.large) {
+    steps = steps_of(program.nest, p.team, p.headers, counter);
+    nests = steps.calls;
+    p.definitions += steps.functions;
+    p.thread_bytes = steps.thread_bytes;
+  } else {
+    NestWriter writer(program.nest, p.headers, counter);
+    nests = writer.write(0, program.nest.root->body.size(), p.team, p.team ? 2 : 1);
+    p.thread_bytes = writer.thread_bytes;
+  }
+  p.body = body_of(program, nests, p);
+  if (program.prepared.root && !program.prepared.root->body.empty()) {
+    NestWriter writer(program.prepared, p.headers, counter);
+    p.prepare = writer.write(0, program.prepared.root->body.size(), false, 1);
+  }
+  for (const KernelPart& part : program.parts) p.prepare += part.prepare;
+  if (!p.large) return p;
+  const MemoryPlan plan = share_memory(program, steps, words_of(p.prepare), p.fields);
+  p.shared_bytes = plan.bytes;
+  std::int64_t own = 0;
+  for (const Field& field : p.fields) own += field.offset < 0 ? field.bytes : 0;
+  const std::int64_t heaps = p.thread_bytes * (p.team ? program.problem->threads : 1);
+  comment.push_back(fmt::format(
+      "memory: {} of intermediate tensors share {}; {} stay between calls; {} for threads; {} in all",
+      megabytes(plan.apart), megabytes(plan.bytes), megabytes(own), megabytes(heaps),
+      megabytes(plan.bytes + own + heaps)));
+  return p;
+}
+
+std::string state_text(const Problem& problem, const Pieces& p) {
+  std::string text =
+      "\n// Memory that outlives a call: intermediate tensors, and what depends on params only.\nstruct "
+      "State {\n";
+  for (const Argument& argument : problem.arguments)
+    if (argument.role == ArgumentRole::kParam)
+      text += fmt::format("  const {}* {};\n", c_type_of(argument.dtype), argument.c_name);
+  for (const Field& field : p.fields) text += fmt::format("  {}* {};\n", field.type, field.name);
+  if (p.shared_bytes > 0)
+    text += "  char* memory_;  // of intermediate tensors; those that no step needs together overlap\n";
+  if (p.thread_bytes > 0) text += "  char* heaps;\n";
+  return text + "};\n";
+}
+
+std::string prepare_text(const Problem& problem, const Pieces& p) {
+  std::string text =
+      fmt::format("extern \"C\" void* prepare({}) {{\n  State* state = new State();\n  State& s = *state;\n",
+                  parameter_list(problem, true, false));
+  for (const Argument& argument : problem.arguments)
+    if (argument.role == ArgumentRole::kParam) text += fmt::format("  s.{0} = {0};\n", argument.c_name);
+  if (p.shared_bytes > 0) text += fmt::format("  s.memory_ = (char*)allocated({});\n", p.shared_bytes);
+  const std::set<std::string> words = words_of(p.prepare);
+  for (const Field& field : p.fields) {
+    const std::string place = field.offset < 0 ? fmt::format("allocated({})", field.bytes)
+                                               : fmt::format("(s.memory_ + {})", field.offset);
+    const bool named = !p.large || words.contains(field.name);
+    text += fmt::format("  {3}s.{1} = ({0}*){2};\n", field.type, field.name, place,
+                        named ? fmt::format("{}* {} = ", field.type, field.name) : "");
+  }
+  if (p.thread_bytes > 0) text += "  s.heaps = (char*)allocated(kThreads * kThreadBytes);\n";
+  if (!p.large)
+    for (const Field& field : p.fields) text += fmt::format("  (void){};\n", field.name);
+  return text + p.prepare + "  return state;\n}\n\n";
+}
+
+// In a large program every step is a function whose parameters are __restrict; here tensors that follow each
+// other in the same memory stand side by side, and only those that are used.
+std::string call_text(const Problem& problem, const Pieces& p) {
+  const std::string others = parameter_list(problem, false, true);
+  std::string text =
+      fmt::format("extern \"C\" void kernel_prepared(void* state{}{}) {{\n  State& s = *(State*)state;\n",
+                  others.empty() ? "" : ", ", others);
+  const std::set<std::string> words = words_of(p.body);
+  const auto local = [&](const std::string& type, const std::string& name) {
+    if (!p.large)
+      text += fmt::format("  {0}* __restrict {1} = s.{1};\n  (void){1};\n", type, name);
+    else if (words.contains(name))
+      text += fmt::format("  {0}* const {1} = s.{1};\n", type, name);
+  };
+  for (const Argument& argument : problem.arguments)
+    if (argument.role == ArgumentRole::kParam)
+      local(fmt::format("const {}", c_type_of(argument.dtype)), argument.c_name);
+  for (const Field& field : p.fields) local(field.type, field.name);
+  return text + p.body + "}\n\n";
+}
+
+std::string release_text(const Pieces& p) {
+  std::string text = "extern \"C\" void release(void* state) {\n  State& s = *(State*)state;\n";
+  for (const Field& field : p.fields)
+    if (field.offset < 0) text += fmt::format("  std::free(s.{});\n", field.name);
+  if (p.shared_bytes > 0) text += "  std::free(s.memory_);\n";
+  if (p.thread_bytes > 0) text += "  std::free(s.heaps);\n";
+  return text + "  delete &s;\n}\n";
+}
+
+}  // namespace
+
+std::string emit_cpp(CppProgram& program) {
+  const Problem& problem = *program.problem;
+  Pieces p = pieces_of(program, program.comment);
+  p.headers.insert("vectors/vectors.h");
+  if (p.needs_state()) p.headers.insert("memory/allocate.h");
 
   std::string text = fmt::format("// {}\n//\n", problem.name);
   for (const std::string& reason : program.comment) text += "// " + reason + "\n";
   if (program.arithmetic != "fp32") text += fmt::format("// kforge: arithmetic {}\n", program.arithmetic);
   if (program.algebraic) text += "// kforge: algebraic\n";
-  text +=
-      "#if defined(__x86_64__)\n#include <immintrin.h>\n#endif\n#if defined(_OPENMP)\n#include "
-      "<omp.h>\n#else\n"
-      "inline int omp_get_max_threads() { return 1; }\ninline int omp_get_thread_num() { return 0; "
-      "}\n#endif\n"
-      "#include <sys/mman.h>\n\n#include <algorithm>\n#include "
-      "<cmath>\n#include "
-      "<cstdint>\n#include <cstdlib>\n#include <cstring>\n#include <utility>\n\n#include "
-      "\"task.h\"\n\nnamespace {\n";
-  const bool needs_state = trio || thread_bytes > 0;
-  used.insert("vectors/vectors.h");
-  if (needs_state) used.insert("memory/allocate.h");
-  text += kernel_text(used);
+  text += kIncludes;
+  text += kernel_text(p.headers);
   text +=
       "\n" + constants_text(program.nest) + (program.prepared.root ? constants_text(program.prepared) : "");
-  if (team || thread_bytes > 0) text += team_text(team ? problem.threads : 1, team);
-  if (thread_bytes > 0)
-    text += fmt::format("constexpr long kThreadBytes = {};\n", (thread_bytes + 4095) / 4096 * 4096 + 64);
-  if (needs_state) {
-    text +=
-        "\n// Memory that outlives a call: intermediate tensors, and what depends on params only.\nstruct "
-        "State {\n";
-    for (const Argument& argument : problem.arguments)
-      if (argument.role == ArgumentRole::kParam)
-        text += fmt::format("  const {}* {};\n", c_type_of(argument.dtype), argument.c_name);
-    for (const Field& field : fields) text += fmt::format("  {}* {};\n", field.type, field.name);
-    if (thread_bytes > 0) text += "  char* heaps;\n";
-    text += "};\n";
-  }
-  text += definitions + "\n}  // namespace\n\n";
-  if (!needs_state) {
-    text += fmt::format("extern \"C\" void kernel({}) {{\n{}}}\n", parameter_list(problem, true, true), body);
-    return text;
-  }
-  text +=
-      fmt::format("extern \"C\" void* prepare({}) {{\n  State* state = new State();\n  State& s = *state;\n",
-                  parameter_list(problem, true, false));
-  for (const Argument& argument : problem.arguments)
-    if (argument.role == ArgumentRole::kParam) text += fmt::format("  s.{0} = {0};\n", argument.c_name);
-  for (const Field& field : fields)
-    text += fmt::format("  {0}* {1} = s.{1} = ({0}*)allocated({2});\n", field.type, field.name, field.bytes);
-  if (thread_bytes > 0) text += "  s.heaps = (char*)allocated(kThreads * kThreadBytes);\n";
-  for (const Field& field : fields) text += fmt::format("  (void){};\n", field.name);
-  text += prepared + parts_prepare + "  return state;\n}\n\n";
-  const std::string others = parameter_list(problem, false, true);
-  text += fmt::format("extern \"C\" void kernel_prepared(void* state{}{}) {{\n  State& s = *(State*)state;\n",
-                      others.empty() ? "" : ", ", others);
-  for (const Argument& argument : problem.arguments)
-    if (argument.role == ArgumentRole::kParam)
-      text += fmt::format("  const {0}* __restrict {1} = s.{1};\n  (void){1};\n", c_type_of(argument.dtype),
-                          argument.c_name);
-  for (const Field& field : fields)
-    text += fmt::format("  {0}* __restrict {1} = s.{1};\n  (void){1};\n", field.type, field.name);
-  text += body + "}\n\nextern \"C\" void release(void* state) {\n  State& s = *(State*)state;\n";
-  for (const Field& field : fields) text += fmt::format("  std::free(s.{});\n", field.name);
-  if (thread_bytes > 0) text += "  std::free(s.heaps);\n";
-  text += "  delete &s;\n}\n";
-  return text;
+  if (p.team || p.thread_bytes > 0) text += team_text(p.team ? problem.threads : 1, p.team);
+  if (p.thread_bytes > 0)
+    text += fmt::format("constexpr long kThreadBytes = {};\n", (p.thread_bytes + 4095) / 4096 * 4096 + 64);
+  if (p.needs_state()) text += state_text(problem, p);
+  text += p.definitions + "\n}  // namespace\n\n";
+  if (!p.needs_state())
+    return text + fmt::format("extern \"C\" void kernel({}) {{\n{}}}\n", parameter_list(problem, true, true),
+                              p.body);
+  return text + prepare_text(problem, p) + call_text(problem, p) + release_text(p);
 }
 
 }  // namespace kforge::smith

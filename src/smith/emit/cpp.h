@@ -13,8 +13,10 @@ namespace kforge::smith {
 // A part of a program that another emitter wrote (a contraction): what stands before the kernel, and the
 // memory it works in. The nest holds a line that calls it.
 struct KernelPart {
-  std::string definitions;        // at file scope
-  std::string prepare;            // statements of prepare(), which may use params by name
+  std::string definitions;      // at file scope
+  std::set<std::string> names;  // that the definitions make or use: another part may be the same but for them
+  std::string name;             // of the kernel that the definitions make
+  std::string prepare;          // statements of prepare(), which may use params by name
   std::set<std::string> headers;  // of kernels/ that the definitions need
   struct Buffer {
     std::string name;
@@ -34,6 +36,7 @@ struct CppProgram {
   bool algebraic = false;  // less arithmetic than the graph says
 };
 
-std::string emit_cpp(const CppProgram& program);
+// Adds to the comment what memory a large program takes.
+std::string emit_cpp(CppProgram& program);
 
 }  // namespace kforge::smith

@@ -15,9 +15,9 @@ constexpr std::int64_t kStackBytes = 96 << 10;
 
 }  // namespace
 
-std::string NestWriter::write(std::size_t first, std::size_t last, bool team) {
+std::string NestWriter::write(std::size_t first, std::size_t last, bool team, int depth) {
   team_ = team;
-  depth_ = team ? 2 : 1;
+  depth_ = depth;
   for (std::size_t i = first; i < last; ++i) top(nest_.root->body[i]);
   return std::move(text_);
 }
@@ -33,6 +33,7 @@ bool NestWriter::has_parallel(const Stmt& s) const {
 }
 
 void NestWriter::top(const Stmt& s) {
+  heap_at_ = 0;  // nests follow each other: what one has there, the next may have too
   if (!s->note.empty()) line("// " + s->note);
   if (s->kind == Kind::kNative) return native(s);
   if (team_ && !has_parallel(s)) {
@@ -176,9 +177,10 @@ void NestWriter::body_of(const Stmt& s) {
     } else if (bytes <= kStackBytes) {
       line(fmt::format("alignas(64) {} {}[{}];", type, name, count));
     } else {
-      line(fmt::format("{0}* {1} = ({0}*)(thread_heap + {2});", type, name, thread_bytes));
-      thread_bytes +=
+      line(fmt::format("{0}* {1} = ({0}*)(thread_heap + {2});", type, name, heap_at_));
+      heap_at_ +=
           (bytes + 63) / 64 * 64 + 64;  // lines apart, so that rows of equal length do not meet in one set
+      thread_bytes = std::max(thread_bytes, heap_at_);
     }
   }
   statement(s->body[0]);

@@ -18,8 +18,8 @@ class NestWriter {
   NestWriter(const Nest& nest, std::set<std::string>& used, int& counter)
       : nest_(nest), used_(used), counter_(counter) {}
 
-  // Statements of the nests [first, last) of the root.
-  std::string write(std::size_t first, std::size_t last, bool team);
+  // Statements of the nests [first, last) of the root, `depth` levels deep.
+  std::string write(std::size_t first, std::size_t last, bool team, int depth);
   std::int64_t thread_bytes = 0;  // of the heap, for large locals
 
  private:
@@ -88,6 +88,7 @@ class NestWriter {
   const Nest& nest_;
   std::set<std::string>& used_;
   int& counter_;
+  std::int64_t heap_at_ = 0;  // in this nest
   std::string text_;
   int depth_ = 1;
   bool team_ = false, collapsing_ = false;

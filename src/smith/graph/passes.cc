@@ -52,35 +52,34 @@ int digits_in(const Expr& e) {
   return count;
 }
 
-bool split_digits(Stage& stage) {
-  for (const bool kept : {true, false}) {
-    auto& list = kept ? stage.dims : stage.reduced;
-    for (std::size_t d = 0; d < list.size(); ++d) {
-      if (kept && stage.scan_axis == static_cast<int>(d)) continue;
-      const Expr v = list[d];
-      std::int64_t part = 0;
-      visit(stage.body, [&](const ExprNode& node) {
-        if (node.op == Op::kDigit && node.args[0]->op == Op::kVar && node.args[0]->name == v->name) {
-          if (node.integer > 1 && v->integer % node.integer == 0) part = node.integer;
-          if (part == 0 && node.integer == 1 && node.base > 1 && v->integer % node.base == 0 &&
-              node.base < v->integer)
-            part = node.base;
-        }
-      });
-      if (part <= 1 || part >= v->integer) continue;
-      const Expr high = variable(v->name + "_g", v->integer / part), low = variable(v->name, part);
-      const Expr body = substitute(stage.body, {{v->name, plus(times(high, part), low)}});
-      if (digits_in(body) >= digits_in(stage.body)) continue;
-      stage.body = body;
-      list[d] = low;
-      list.insert(list.begin() + static_cast<std::ptrdiff_t>(d), high);
-      if (kept) {
-        stage.view[d] = part;
-        stage.view.insert(stage.view.begin() + static_cast<std::ptrdiff_t>(d), v->integer / part);
-        if (stage.scan_axis > static_cast<int>(d)) ++stage.scan_axis;
+// One dimension of the result (`kept`), or one that is reduced, is taken apart.
+bool split_digits(Stage& stage, bool kept) {
+  auto& list = kept ? stage.dims : stage.reduced;
+  for (std::size_t d = 0; d < list.size(); ++d) {
+    if (kept && stage.scan_axis == static_cast<int>(d)) continue;
+    const Expr v = list[d];
+    std::int64_t part = 0;
+    visit(stage.body, [&](const ExprNode& node) {
+      if (node.op == Op::kDigit && node.args[0]->op == Op::kVar && node.args[0]->name == v->name) {
+        if (node.integer > 1 && v->integer % node.integer == 0) part = node.integer;
+        if (part == 0 && node.integer == 1 && node.base > 1 && v->integer % node.base == 0 &&
+            node.base < v->integer)
+          part = node.base;
       }
-      return true;
+    });
+    if (part <= 1 || part >= v->integer) continue;
+    const Expr high = variable(v->name + "_g", v->integer / part), low = variable(v->name, part);
+    const Expr body = substitute(stage.body, {{v->name, plus(times(high, part), low)}});
+    if (digits_in(body) >= digits_in(stage.body)) continue;
+    stage.body = body;
+    list[d] = low;
+    list.insert(list.begin() + static_cast<std::ptrdiff_t>(d), high);
+    if (kept) {
+      stage.view[d] = part;
+      stage.view.insert(stage.view.begin() + static_cast<std::ptrdiff_t>(d), v->integer / part);
+      if (stage.scan_axis > static_cast<int>(d)) ++stage.scan_axis;
     }
+    return true;
   }
   return false;
 }
@@ -230,11 +229,17 @@ Expr with_view_of_writer(const std::map<std::string, Shape>& views, const Expr& 
 
 }  // namespace
 
+Stage with_reduced_apart(Stage stage) {
+  while (split_digits(stage, false)) {
+  }
+  return stage;
+}
+
 Program tidy_dimensions(Program program) {
   std::set<std::string> written;
   for (Stage& stage : program.stages) {
     if (stage.native) continue;
-    while (split_digits(stage)) {
+    while (split_digits(stage, true) || split_digits(stage, false)) {
     }
     written.insert(stage.tensor);
   }

@@ -23,6 +23,9 @@ Program settle_in_place(Program program);
 // Dimensions are taken apart where an expression needs their digits (a channel seen as group and member),
 // then neighbours are merged where everything runs along both: fewer, longer loops.
 Program tidy_dimensions(Program program);
+// The first half of it for the dimensions that one stage reduces: the product after an attention sums over
+// heads and members of heads, which lie apart.
+Stage with_reduced_apart(Stage stage);
 
 // Reductions that leave too few results for the threads are done in parts first: part[i] over the rest, then
 // the sum of the parts. Adding in another order is the only change.

@@ -139,7 +139,7 @@ struct AttentionKernel {
       store(sums + column, s);
       m = maximum(m, s);
     }
-    for (; column < count; ++column)
+    for (column = count - count % kLanes; column < count; ++column)
       most = maximum(most, sums[column] = P::template score<float>(t, batch, query, first, column, sums));
     for (int l = 0; l < kLanes; ++l) most = maximum(most, m[l]);
     // Nothing but masked keys so far: any shift will do, their weights are zero.
@@ -151,7 +151,8 @@ struct AttentionKernel {
       store(sums + column, w);
       added += w;
     }
-    for (; column < count; ++column) rest += sums[column] = exp_low(sums[column] - shift);
+    for (column = count - count % kLanes; column < count; ++column)
+      rest += sums[column] = exp_low(sums[column] - shift);
     for (int l = 0; l < kLanes; ++l) rest += added[l];
     const float shrink = largest == most ? 1.0f : exp_low(largest - shift);
     total = total * shrink + rest;
@@ -185,7 +186,8 @@ struct AttentionKernel {
     for (; d + wide * kLanes <= P::kWidth; d += wide * kLanes)
       add_values<R, Vec, wide>(sums, v + d, count, shrink, y + d);
     for (; d + kLanes <= P::kWidth; d += kLanes) add_values<R, Vec, 1>(sums, v + d, count, shrink, y + d);
-    for (; d < P::kWidth; ++d) add_values<R, float, 1>(sums, v + d, count, shrink, y + d);
+    for (d = P::kWidth - P::kWidth % kLanes; d < P::kWidth; ++d)
+      add_values<R, float, 1>(sums, v + d, count, shrink, y + d);
   }
 
   // kRows queries (fewer at the end) from `from` on.

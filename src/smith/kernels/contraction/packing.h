@@ -70,7 +70,7 @@ __attribute__((noinline)) void pack_b_panel(const typename P::Tensors& tensors, 
           for (int j = 0; j < P::kVectors; ++j)
             transpose_into(source + P::b_side(j * kLanes) + first_k + step, P::kBSide, kLanes,
                            out + step * P::kTileN + j * kLanes, P::kTileN);
-        for (; step < steps; ++step)
+        for (step = steps - steps % kLanes; step < steps; ++step)
           for (long j = 0; j < P::kTileN; ++j)
             out[step * P::kTileN + j] = source[P::b_side(j) + first_k + step];
       }

@@ -15,7 +15,8 @@ SMITH_INLINE void finish_tile(const typename P::Tensors& tensors, long batch, lo
     long j = 0;
     for (; j + kLanes <= columns; j += kLanes) P::finish_vector(t, batch, row0 + i, column0 + j, sum_at);
     if constexpr (P::kAnyWidth || P::kEdge % kLanes != 0)
-      for (; j < columns; ++j) P::finish_element(t, batch, row0 + i, column0 + j, sum_at);
+      for (j = columns - columns % kLanes; j < columns; ++j)
+        P::finish_element(t, batch, row0 + i, column0 + j, sum_at);
   }
 }
 
@@ -132,6 +133,8 @@ struct Tile {
   static inline void whole(const Tensors& t, long batch, long row, long column, long depth, const float* a,
                            const float* b, const int* offsets) {
     alignas(64) float sums[rows * P::kTileN];
+    // Elements of a vector that are finished one by one: the compiler loses sight of the store, and warns.
+    if constexpr (columns % kLanes != 0) __builtin_memset(sums, 0, sizeof sums);
     multiply<rows, vectors, guarded>(depth, a, b, offsets, true, sums, P::kTileN);
     finish_tile<P>(t, batch, row, column, sums, P::kTileN, rows, columns);
   }

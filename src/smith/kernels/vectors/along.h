@@ -26,7 +26,8 @@ SMITH_INLINE void along(long n, Body body) {
   if constexpr (U > 1)
     for (; i + kLanes <= n; i += kLanes) body(Lane<Vec, 0>(), i);
   if (kAgain && i < n && n >= kLanes) return body(Lane<Vec, 0>(), n - kLanes);
-  for (; i < n; ++i) body(Lane<float, 0>(), i);
+  // From the last whole vector on, said so that the compiler sees how few there can be.
+  for (i = n - n % kLanes; i < n; ++i) body(Lane<float, 0>(), i);
 }
 
 }  // namespace

@@ -11,8 +11,9 @@ namespace {
 SMITH_INLINE float upper(float a, float b) { return a > b ? a : b; }
 SMITH_INLINE float lower(float a, float b) { return a < b ? a : b; }
 #if defined(__AVX512F__)
-SMITH_INLINE Vec upper(Vec a, Vec b) { return (Vec)_mm512_max_ps((__m512)a, (__m512)b); }
-SMITH_INLINE Vec lower(Vec a, Vec b) { return (Vec)_mm512_min_ps((__m512)a, (__m512)b); }
+// With a mask of all lanes: the plain forms are written over an undefined value in g++ 12, which warns of it.
+SMITH_INLINE Vec upper(Vec a, Vec b) { return (Vec)_mm512_maskz_max_ps(0xffff, (__m512)a, (__m512)b); }
+SMITH_INLINE Vec lower(Vec a, Vec b) { return (Vec)_mm512_maskz_min_ps(0xffff, (__m512)a, (__m512)b); }
 #elif defined(__AVX__)
 SMITH_INLINE Vec upper(Vec a, Vec b) { return (Vec)_mm256_max_ps((__m256)a, (__m256)b); }
 SMITH_INLINE Vec lower(Vec a, Vec b) { return (Vec)_mm256_min_ps((__m256)a, (__m256)b); }
