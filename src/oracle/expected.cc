@@ -18,13 +18,13 @@ namespace kforge {
 namespace {
 
 // Part of every cache key: raise it when the oracle's values change.
-constexpr std::string_view kOracleVersion = "7";
+constexpr std::string_view kOracleVersion = "6";
 // To write and read again, checksums included.
 constexpr double kDiskSecondsPerByte = 8e-9;
 // A result that jumps (Floor) says nothing about rounding. So another rounding counts up to this multiple of
 // what the yardstick itself showed. Equal values are the exception: what a normalisation makes of their
 // variance of zero is nothing but rounding, and the yardstick, whose sums of equal values are often exact,
-// shows none of it. Deep networks are another.
+// shows none of it.
 constexpr double kMostOverYardstick = 64;
 
 std::string cache_key(const BoundTask& task, InputKind kind, std::uint64_t seed) {
@@ -192,11 +192,8 @@ Result<Expected> compute(const BoundTask& task, const InputChoice& params, const
   KF_TRY(auto plain, run_oracle(graph, inputs.views, Precision::kFp32, threads, &long_sums));
   std::vector<YardstickValues> yardstick = yardstick_values(std::move(plain), threads);
   KF_TRY(auto truth, run_oracle(graph, inputs.views, Precision::kFp64, threads));
-  const bool equal = rest.kind == InputKind::kEqual, deep = is_deep_network(graph);
-  // What sums of another order round otherwise shows as if their terms had been moved: a result's own last
-  // bit never changes the sign of a sum that nearly cancels.
-  const bool moved = equal || (deep && rest.kind != InputKind::kOwn && rest.kind != InputKind::kInteger);
-  const std::vector<double> drawn = errors_of_other_roundings(graph, inputs.views, truth, threads, moved);
+  const bool equal = rest.kind == InputKind::kEqual;
+  const std::vector<double> drawn = errors_of_other_roundings(graph, inputs.views, truth, threads, equal);
 
   Expected expected;
   for (std::size_t i = 0; i < own_outputs; ++i) {
@@ -204,7 +201,7 @@ Result<Expected> compute(const BoundTask& task, const InputChoice& params, const
            join(graph.outputs[i].name, std::move(truth[i]), std::move(yardstick[i]),
                 exponential(graph, graph.outputs[i].name), threads, expected.yardstick_finite));
     double& worst = output.yardstick_worst_abs;
-    worst = std::max(worst, equal || deep ? drawn[i] : std::min(drawn[i], kMostOverYardstick * worst));
+    worst = std::max(worst, equal ? drawn[i] : std::min(drawn[i], kMostOverYardstick * worst));
     output.long_sums = long_sums;
     expected.outputs.push_back(std::move(output));
   }

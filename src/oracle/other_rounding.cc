@@ -5,13 +5,11 @@
 #include <cstring>
 #include <list>
 #include <random>
-#include <string_view>
 
 namespace kforge {
 namespace {
 
-constexpr std::uint64_t kDraws = 3, kDrawsOfLarge = 2;
-constexpr int kDeep = 8;                                               // products
+constexpr std::uint64_t kDraws = 3;
 constexpr std::int64_t kMostOutputs = 1 << 12, kMostInputs = 1 << 20;  // elements
 
 bool worth_drawing(std::span<const TensorView> inputs, const std::vector<OracleTensor>& truth) {
@@ -54,20 +52,12 @@ class MovedInputs {
 
 }  // namespace
 
-bool is_deep_network(const Graph& graph) {
-  static constexpr std::string_view kProducts[] = {"Conv", "ConvTranspose", "MatMul", "Gemm"};
-  return std::ranges::count_if(graph.nodes, [](const Node& node) {
-           return node.domain.empty() && std::ranges::find(kProducts, node.op) != std::end(kProducts);
-         }) >= kDeep;
-}
-
 std::vector<double> errors_of_other_roundings(const Graph& graph, std::span<const TensorView> inputs,
                                               const std::vector<OracleTensor>& truth, int threads,
                                               bool inputs_too) {
   std::vector<double> errors(truth.size());
-  const bool small = worth_drawing(inputs, truth);
-  if (!small && !is_deep_network(graph)) return errors;
-  for (std::uint64_t draw = 1; draw <= (small ? kDraws : kDrawsOfLarge); ++draw) {
+  if (!worth_drawing(inputs, truth)) return errors;
+  for (std::uint64_t draw = 1; draw <= kDraws; ++draw) {
     const MovedInputs moved(inputs_too ? inputs : std::span<const TensorView>{}, draw);
     const auto results =
         run_oracle_rounding_otherwise(graph, inputs_too ? moved.views : inputs, threads, draw);

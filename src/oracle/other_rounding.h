@@ -16,15 +16,9 @@ namespace kforge {
 // For each of the results `truth` of `graph` the largest error among a few draws, in each of which every
 // rounded value of the graph in fp32 is moved by up to one unit in the last place; with `inputs_too` also
 // every element of a float32 input, which shows what an operator rounds inside (the mean of a normalisation).
-// Zeros where inputs or results are so large that the yardstick alone has drawn often enough, unless the
-// graph is a deep network.
+// Zeros where inputs or results are so large that the yardstick alone has drawn often enough.
 std::vector<double> errors_of_other_roundings(const Graph& graph, std::span<const TensorView> inputs,
                                               const std::vector<OracleTensor>& truth, int threads,
                                               bool inputs_too = false);
-
-// Products behind products behind products: a last bit that decides whether an activation lets a value
-// through is magnified by every layer behind it. On inputs far from those a network was made for, two honest
-// programs then have different results, and the yardstick's one order says nothing about either.
-bool is_deep_network(const Graph& graph);
 
 }  // namespace kforge

@@ -1,6 +1,5 @@
 #include "oracle/other_rounding.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "graph/graph.h"
@@ -46,24 +45,6 @@ TEST(OtherRounding, LargeResultsHaveDrawnOftenEnough) {
   EXPECT_EQ(
       error_of(HEAD "g (float[8192] x) => (float[8192] y) { y = Mul(x, x) }", std::vector<float>(8192, 1.1F)),
       0);
-}
-
-// Every layer of a network magnifies the last bits of the one before: there a large result says nothing by
-// itself.
-TEST(OtherRounding, DeepNetworksAreDrawnWhateverTheirSize) {
-  const auto network = [](int layers) {
-    std::string text = HEAD
-        "g (float[8192] x) => (float[8192] y) <int64[2] s = {2048, 4}, int64[1] flat = {8192}, float[4, 4] w "
-        "= "
-        "{1.1, -1.2, 0.7, 0.3, -0.9, 1.3, 0.1, -0.4, 0.6, 0.2, -1.7, 1.9, 0.8, -0.5, 1.4, -1.1}> "
-        "{ a0 = Reshape(x, s) ";
-    for (int i = 0; i < layers; ++i)
-      text += fmt::format("m{0} = MatMul(a{0}, w) a{1} = Relu(m{0}) ", i, i + 1);
-    return text + fmt::format("y = Reshape(a{}, flat) }}", layers);
-  };
-  const std::vector<float> x(8192, 1.1F);
-  EXPECT_EQ(error_of(network(7).c_str(), x), 0);
-  EXPECT_GT(error_of(network(8).c_str(), x), 0);
 }
 
 // Whole numbers are exact in whatever order they are added: their bound must not widen.
