@@ -60,15 +60,21 @@ std::vector<std::string> forwarded_words(const CLI::App& command, std::span<cons
   return words;
 }
 
+// Reads its words and does nothing. Its callback must stay what it is: it owns what the options are read into.
+class UnrunCommand final : public CLI::App {
+  void pre_callback() override { throw CLI::Success(); }
+};
+
 // What every task's process would refuse is refused once.
 Result<void> check_words(void (*declare)(CLI::App&, int&), std::vector<std::string> words) {
-  CLI::App command;
+  UnrunCommand command;
   int ignored = 0;
   declare(command, ignored);
-  command.callback([] {});
   std::ranges::reverse(words);  // as CLI11 takes them
   try {
     command.parse(words);
+  } catch (const CLI::Success&) {
+    return {};
   } catch (const CLI::ParseError& error) {
     return fail_with_remedy("what stands behind -- goes to `kforge forge` (with --kernels: to `kforge eval`)",
                             error.what());
