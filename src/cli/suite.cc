@@ -60,7 +60,8 @@ std::vector<std::string> forwarded_words(const CLI::App& command, std::span<cons
   return words;
 }
 
-// Reads its words and does nothing. Its callback must stay what it is: it owns what the options are read into.
+// Reads its words and does nothing. Its callback must stay what it is: it owns what the options are read
+// into.
 class UnrunCommand final : public CLI::App {
   void pre_callback() override { throw CLI::Success(); }
 };
