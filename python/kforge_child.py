@@ -31,10 +31,23 @@ def make_program(job):
     return TorchProgram(job, compiled=job["backend"] == "torch.compile")
 
 
+def share_compiled(threads):
+    """Inductor compiles into a folder that later processes of the same run find again. They have other user ids: all may
+    write. Code for another number of threads is other code."""
+    folder = os.environ.get("KFORGE_INDUCTOR")
+    if not folder:
+        return
+    own = os.path.join(folder, str(threads))
+    if os.access(own, os.W_OK):
+        os.umask(0)
+        os.environ.update(TORCHINDUCTOR_CACHE_DIR=own, TMPDIR=own, HOME=own)
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         job = json.load(file)
     job["threads"] = int(os.environ.get("OMP_NUM_THREADS") or 1)
+    share_compiled(job["threads"])
     return protocol.serve(lambda: make_program(job))
 
 

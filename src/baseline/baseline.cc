@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "base/nearest.h"
+#include "baseline/inductor.h"
 #include "baseline/onnx_file.h"
 #include "baseline/python_probe.h"
 #include "graph/join.h"
@@ -217,6 +218,16 @@ void confine(SandboxTier tier, const PythonFacts& python, const fs::path& childr
     spec.env.erase(name);
 }
 
+// What a confined module's torch.compile compiles stays for the next process of this run, and goes with it.
+Result<void> keep_compiled(const PythonFacts& python, const fs::path& work, ProgramSpec& spec) {
+  KF_TRY(fs::path home, kforge_home());
+  const int threads[] = {1, spec.threads};
+  KF_TRY(spec.writable, make_inductor_folder(work, threads, inductor_seed(python, home / "cache")));
+  spec.scratch = false;
+  spec.env["KFORGE_INDUCTOR"] = spec.writable.string();
+  return {};
+}
+
 // A virtual environment's python is a link whose place tells it where its packages are: it must not be
 // resolved.
 Result<void> add_python(const BoundTask& task, const Machine& machine, const BaselineOptions& options,
@@ -247,9 +258,12 @@ Result<void> add_python(const BoundTask& task, const Machine& machine, const Bas
     what = (module ? "the module by inductor of " : "inductor of ") + what;
     KF_TRY(fs::path home, kforge_home());
     spec.env["TORCHINDUCTOR_CACHE_DIR"] = (home / "torchinductor").string();
-    spec.env["TORCHINDUCTOR_COMPILE_THREADS"] = "1";  // or worker processes stay behind
+    spec.env["TORCHINDUCTOR_COMPILE_THREADS"] = "1";               // or worker processes stay behind
+    spec.env["TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"] = "0";  // longer to make than the few files save
   }
   if (module) confine(options.tier, facts, root / "python", *job, spec);
+  if (module && spec.tier != SandboxTier::kNone && std::string_view(baseline.name) == "torch.compile")
+    KF_TRY_VOID(keep_compiled(facts, work, spec));
   out.present.push_back({baseline.name, what, std::move(spec), std::move(release)});
   return {};
 }

@@ -170,6 +170,7 @@ Result<PythonFacts> python_with_torch(const fs::path& named) {
                                                                  : "numpy is not installed");
       continue;
     }
+    if (python == named) return facts;  // the user's word, old as it may be
     bool is_new = std::atoi(facts.versions.at("torch").c_str()) >= 2;
     if (!found || is_new) found = facts;
     if (is_new) break;

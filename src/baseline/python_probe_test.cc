@@ -91,6 +91,23 @@ TEST(PythonProbe, KforgePythonListsFurtherOnes) {
   EXPECT_EQ(std::ranges::count(candidates, "/nowhere/python"), 0);
 }
 
+TEST(PythonProbe, ANamedPythonsTorchIsTakenThoughItIsOld) {
+  auto old = TempDir::create(), recent = TempDir::create(), home = TempDir::create();
+  auto answer = [](const char* torch) {
+    return fmt::format(R"({{"versions": {{"numpy": "1.2", "torch": "{}"}}, "folders": []}})", torch);
+  };
+  fs::path named = fake_python(old->path(), answer("1.13.0")),
+           other = fake_python(recent->path(), answer("2.9.1"));
+  ::setenv("KFORGE_PYTHON", other.c_str(), 1);
+  ::setenv("KFORGE_HOME", home->path().c_str(), 1);
+  auto by_name = python_with_torch(named), by_age = python_with_torch({});
+  ::unsetenv("KFORGE_PYTHON");
+  ::unsetenv("KFORGE_HOME");
+  ASSERT_TRUE(by_name && by_age);
+  EXPECT_EQ(by_name->python, named);
+  EXPECT_EQ(by_age->python, other);
+}
+
 TEST(PythonProbe, VersionsAreComparedByTheirNumbers) {
   EXPECT_TRUE(is_newer("2.15.0+cu132", "2.9.1"));
   EXPECT_TRUE(is_newer("2.0", "1.13.0a0+gitunknown"));

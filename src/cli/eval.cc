@@ -27,8 +27,8 @@ int run(EvalArguments& arguments) {
   options.store = !arguments.no_store;
 
   clean_up_on_interrupt();
-  if (auto imported =
-          import_in_place(options.task, options.python, options.sandbox, arguments.output.silent());
+  if (auto imported = import_in_place(options.task, options.python, options.sandbox,
+                                      arguments.output.silent(), arguments.judge.fit);
       !imported)
     return report_error(imported.error(), arguments.output.json);
   // An answer to a PyTorch module is judged where such answers run, unless another platform is named.
@@ -48,8 +48,7 @@ int run(EvalArguments& arguments) {
 void declare_eval(CLI::App& command, int& exit_code) {
   auto arguments = std::make_shared<EvalArguments>();
   EvalOptions& options = arguments->options;
-  command.add_option("TASK", options.task, "task by name (`kforge tasks`), folder, .onnx or .py file")
-      ->required();
+  command.add_option("TASK", options.task, "name (`kforge tasks`), folder, .onnx or .py file")->required();
   add_value(command, "-k,--kernel", options.kernel, "PATH", "the kernel: a file, or a folder with kernel.*")
       ->required();
   add_judge_options(command, options, arguments->judge);

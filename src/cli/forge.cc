@@ -71,7 +71,8 @@ int run(ForgeArguments& arguments, const CLI::App& command) {
   auto ready = complete(arguments);
   if (ready && !arguments.resume.empty()) ready = check_resume(command);
   JudgeOptions& judge = arguments.options.session;
-  if (ready) ready = import_in_place(judge.task, judge.python, judge.sandbox, output.silent());
+  if (ready)
+    ready = import_in_place(judge.task, judge.python, judge.sandbox, output.silent(), arguments.judge.fit);
   if (!ready) return report_error(ready.error(), output.json);
   auto view = make_run_view(output.silent(), output.verbose > 0, output.verbose > 1);
   ForgeHost host;
@@ -92,7 +93,7 @@ void declare_forge(CLI::App& command, int& exit_code) {
   auto arguments = std::make_shared<ForgeArguments>();
   ForgeOptions& options = arguments->options;
   JudgeOptions& session = options.session;
-  command.add_option("TASK", session.task, "task by name (`kforge tasks`), folder, .onnx or .py file");
+  command.add_option("TASK", session.task, "name (`kforge tasks`), folder, .onnx or .py file");
   command
       .add_option(
           "-g,--generator", arguments->generators,

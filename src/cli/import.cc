@@ -10,6 +10,7 @@
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "generate/quote.h"
+#include "import/fit.h"
 #include "import/import_many.h"
 #include "import/opaque_modules.h"
 #include "report/progress.h"
@@ -27,17 +28,6 @@ struct ImportArguments {
   bool check = false, json = false, no_sandbox = false;
   int jobs = 1;
 };
-
-// "50ms", "2s"
-Result<double> parse_seconds(const std::string& text) {
-  char* end = nullptr;
-  double number = std::strtod(text.c_str(), &end);
-  std::string unit = end;
-  double scale = unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : unit == "s" ? 1.0 : 0.0;
-  if (end == text.c_str() || scale == 0 || !(number * scale >= 1e-5 && number * scale <= 600))
-    return fail("--fit {}: write a time such as 50ms or 2s", text);
-  return number * scale;
-}
 
 std::string flags_text(const ImportedTask& task) {
   std::string text;
@@ -193,7 +183,7 @@ int run(ImportArguments& arguments) {
   else
     return report_error(set.error(), arguments.json);
   if (!arguments.fit.empty()) {
-    auto seconds = parse_seconds(arguments.fit);
+    auto seconds = parse_fit(arguments.fit);
     if (!seconds) return report_error(seconds.error(), arguments.json);
     arguments.options.fit_seconds = *seconds;
   }
@@ -211,16 +201,23 @@ int run(ImportArguments& arguments) {
 }  // namespace
 
 Result<void> import_in_place(std::string& spec, const fs::path& python, std::optional<SandboxTier> sandbox,
-                             bool silent) {
+                             bool silent, const std::string& fit) {
   std::error_code error;
   set_opaque_modules(pytorch_modules(python, sandbox));
-  if (!spec.ends_with(".py")) return {};
+  if (!spec.ends_with(".py")) {
+    if (fit.empty()) return {};
+    return fail_with_remedy("leave it out, and choose sizes with --shapes or --set",
+                            fmt::format("--fit changes the numbers of a PyTorch file; {} is none", spec));
+  }
   if (!fs::exists(spec, error)) return fail("there is no file {}", spec);
   clean_up_on_interrupt();  // whoever imports starts programs and makes folders
   ImportOptions options;
   options.file = spec;
   options.python = python;
   options.sandbox = sandbox;
+  if (!fit.empty()) {
+    KF_TRY(options.fit_seconds, parse_fit(fit));
+  }
   auto progress = make_progress(silent);
   auto folder = imported_folder(options, *progress);
   progress->finish();

@@ -10,6 +10,7 @@ void add_judge_options(CLI::App& command, JudgeOptions& judge, JudgeArguments& t
              "how near the values must be");
   add_value(command, "--shapes", judge.shape_set, "SET", "shape set of the task");
   add_dims(command, judge.set);
+  add_value(command, "--fit", typed.fit, "TIME", "sizes so that a .py module takes so long: 20ms");
   add_choice(command, "--cache", typed.cache, {"cold", "warm"}, "caches before each timed call");
   add_number(command, "--threads", judge.threads, 0, 1024, "threads of the kernel; 0: all allowed");
   command

@@ -13,7 +13,7 @@ namespace kforge {
 
 // Options as they are typed, until complete() puts them into JudgeOptions.
 struct JudgeArguments {
-  std::string cache = "cold", sandbox = "strongest";
+  std::string cache = "cold", sandbox = "strongest", fit;
   bool no_sandbox = false;
 };
 // Everything but the task, which not every command requires.

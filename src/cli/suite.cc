@@ -8,6 +8,7 @@
 #include "cli/judge_options.h"
 #include "cli/options.h"
 #include "forge/budget.h"
+#include "import/fit.h"
 #include "llm/llm.h"
 #include "search/strategy.h"
 #include "suite/find_kernel.h"
@@ -30,7 +31,8 @@ struct SuiteArguments {
   bool retry = false, start_anew = false;
   OutputArguments output;
   // Declared for help and spelling; a task's process reads them itself.
-  std::string analyst = "builtin", strategy = "chain", precision = "fp32", shapes = "bench", python, config;
+  std::string analyst = "builtin", strategy = "chain", precision = "fp32", shapes = "bench", python, config,
+              fit;
   std::vector<std::string> without, baselines;
   int attempts = 0, threads = 0, seed = 0;
   double seconds = 2;
@@ -39,8 +41,8 @@ struct SuiteArguments {
 // Given to every task as they are.
 constexpr std::string_view kForwarded[] = {"--generator", "--analyst", "--strategy", "--attempts", "--budget",
                                            "--seed",      "--without", "--config",   "--reference"};
-constexpr std::string_view kForwardedAlways[] = {"--precision", "--shapes", "--threads",
-                                                 "--baseline",  "--python", "--seconds"};
+constexpr std::string_view kForwardedAlways[] = {"--precision", "--shapes",  "--threads", "--baseline",
+                                                 "--python",    "--seconds", "--fit"};
 
 std::vector<std::string> all_parts(const std::vector<std::string>& given) {
   std::vector<std::string> parts;
@@ -58,15 +60,22 @@ std::vector<std::string> forwarded_words(const CLI::App& command, std::span<cons
   return words;
 }
 
+// Reads its words and does nothing. Its callback must stay what it is: it owns what the options are read
+// into.
+class UnrunCommand final : public CLI::App {
+  void pre_callback() override { throw CLI::Success(); }
+};
+
 // What every task's process would refuse is refused once.
 Result<void> check_words(void (*declare)(CLI::App&, int&), std::vector<std::string> words) {
-  CLI::App command;
+  UnrunCommand command;
   int ignored = 0;
   declare(command, ignored);
-  command.callback([] {});
   std::ranges::reverse(words);  // as CLI11 takes them
   try {
     command.parse(words);
+  } catch (const CLI::Success&) {
+    return {};
   } catch (const CLI::ParseError& error) {
     return fail_with_remedy("what stands behind -- goes to `kforge forge` (with --kernels: to `kforge eval`)",
                             error.what());
@@ -114,6 +123,17 @@ Result<void> fill_eval(const SuiteArguments& a, const CLI::App& command, SuitePl
   return {};
 }
 
+// Every task's process would refuse it: said once, before the first.
+Result<void> check_fit(const SuiteArguments& a, const SuitePlan& plan) {
+  if (a.fit.empty()) return {};
+  if (auto seconds = parse_fit(a.fit); !seconds) return std::unexpected(seconds.error());
+  auto other =
+      std::ranges::find_if_not(plan.tasks, [](const SuiteTask& task) { return task.spec.ends_with(".py"); });
+  if (other == plan.tasks.end()) return {};
+  return fail_with_remedy("leave it out, or choose PyTorch files alone with --only",
+                          fmt::format("--fit changes the numbers of PyTorch files; {} is none", other->name));
+}
+
 Result<SuitePlan> plan_of(const SuiteArguments& a, const CLI::App& command) {
   SuitePlan plan;
   std::error_code error;
@@ -121,6 +141,7 @@ Result<SuitePlan> plan_of(const SuiteArguments& a, const CLI::App& command) {
   plan.working_folder = fs::current_path(error).string();
   KF_TRY(plan.tasks, list_suite_tasks(a.where));
   KF_TRY(plan.tasks, only_tasks(std::move(plan.tasks), all_parts(a.only)));
+  KF_TRY_VOID(check_fit(a, plan));
   plan.platforms = parts_of(a.platforms, ',');
   const bool judged = !a.kernels.empty();
   KF_TRY_VOID(judged ? fill_eval(a, command, plan) : fill_forge(a, command, plan));
@@ -230,6 +251,7 @@ void declare_suite_options(CLI::App& command, SuiteArguments& a) {
   add_value(command, "--kernels", a.kernels, "DIR", "judge these, named by task, instead of writing any");
   add_value(command, "--precision", a.precision, "POLICY", "how near the values must be");
   add_value(command, "--shapes", a.shapes, "SET", "shape set of the tasks");
+  add_value(command, "--fit", a.fit, "TIME", "sizes so that a .py module takes so long: 20ms");
   add_number(command, "--threads", a.threads, 0, 1024, "threads of the kernels; 0: all allowed");
   command.add_option("--baseline", a.baselines, "as for `kforge eval` [all]")
       ->type_name("WHICH")

@@ -185,7 +185,7 @@ BridgeFailure Bridge::ended(bool hung) {
 std::expected<json, BridgeFailure> Bridge::ask(json request, std::chrono::seconds limit) {
   if (!process_)
     if (auto started = start(); !started)
-      return std::unexpected(BridgeFailure{started.error().text(), "died"});
+      return std::unexpected(BridgeFailure{started.error().message, "died"});
   request["limit"] = limit.count();
   if (!write_all(channel_.get(), request.dump() + "\n")) return std::unexpected(ended(false));
   auto line = read_line(channel_.get(), unread_, Clock::now() + limit);
@@ -209,6 +209,15 @@ Error Bridge::error(const BridgeFailure& failure) const {
   if (failure.kind == "ModuleNotFoundError" || failure.kind == "ImportError")
     error.remedy = fmt::format("install the package for {}, or name a Python that has it with --python",
                                python_.python.string());
+  else if (failure.kind == "AttributeError" && says("module 'torch"))
+    error.remedy = fmt::format(
+        "{} has PyTorch {}, which does not have it; name a newer one with --python (KFORGE_TORCH2=1 "
+        "scripts/setup.sh platforms installs one)",
+        python_.python.string(), python_.versions.at("torch"));
+  else if (says("is closed to other users"))
+    error.remedy =
+        "make the environment from a Python that every user can read (/usr/bin/python3 -m venv DIR), or give "
+        "--no-sandbox";
   else if (says("CUDA") || says("NVIDIA") || says("cuda"))
     error.remedy =
         "the module is run on the processor: let it make its tensors there (no .cuda(), no device=\"cuda\")";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace kforge {
 namespace {
@@ -29,6 +30,16 @@ std::optional<Values> scaled(const Values& real, const std::vector<std::string>&
 }
 
 }  // namespace
+
+Result<double> parse_fit(const std::string& text) {
+  char* end = nullptr;
+  double number = std::strtod(text.c_str(), &end);
+  std::string unit = end;
+  double scale = unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : unit == "s" ? 1.0 : 0.0;
+  if (end == text.c_str() || scale == 0 || !(number * scale >= 1e-5 && number * scale <= 600))
+    return fail("--fit {}: write a time such as 50ms or 2s", text);
+  return number * scale;
+}
 
 Result<Fitted> fit_sizes(const Values& real, const std::vector<std::string>& symbols, double target_seconds,
                          double most_bytes, const FitQuestions& questions) {

@@ -10,6 +10,9 @@
 
 namespace kforge {
 
+// Seconds of --fit: "50ms", "2s".
+Result<double> parse_fit(const std::string& text);
+
 struct Fitted {
   Values values;       // all numbers of the file
   double seconds = 0;  // what one call of the module took there; 0: not measured

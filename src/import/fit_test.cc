@@ -23,6 +23,13 @@ FitQuestions product_time(int* measured = nullptr) {
   return questions;
 }
 
+TEST(Fit, TimesAreReadWithTheirUnit) {
+  EXPECT_DOUBLE_EQ(parse_fit("50ms").value(), 0.05);
+  EXPECT_DOUBLE_EQ(parse_fit("2s").value(), 2);
+  for (const char* wrong : {"", "50", "ms", "-1s", "1h", "0ms", "1e9s"})
+    EXPECT_FALSE(parse_fit(wrong)) << wrong;
+}
+
 TEST(Fit, SizesThatAreRightStay) {
   auto fitted = fit_sizes({{"n", 40'000'000}}, {"n"}, 0.05, 1e12, product_time());
   ASSERT_TRUE(fitted);

@@ -21,6 +21,9 @@ using nlohmann::json;
 
 constexpr double kGuessedFlops = 3e10, kGuessedBytes = 4e9;  // per second: what any processor of today does
 constexpr double kTimingSeconds = 0.3;
+// Of a call's tensors. Judging holds several sets of them, for every program that is timed: about ten times
+// as much, so that a task of a suite stays below 4 GB.
+constexpr double kMostFittedBytes = 256 << 20;
 constexpr std::size_t kLongestReason = 240;
 
 // "level2/33_Gemm_Scale_BatchNorm.py" says where it comes from.
@@ -240,8 +243,12 @@ class Importer {
       if (!answer || !answer->contains("seconds") || !(*answer)["seconds"].is_number()) return std::nullopt;
       return (*answer)["seconds"].get<double>();
     };
-    auto fitted = fit_sizes(task_.real, symbols_by_preference(), options_.fit_seconds,
-                            static_cast<double>(physical_memory()) / 8, questions);
+    const double memory = static_cast<double>(physical_memory()) / 8;
+    const auto symbols = symbols_by_preference();
+    auto fitted =
+        fit_sizes(task_.real, symbols, options_.fit_seconds, std::min(kMostFittedBytes, memory), questions);
+    if (!fitted)  // a layer whose size is fixed may be larger by itself
+      fitted = fit_sizes(task_.real, symbols, options_.fit_seconds, memory, questions);
     if (!fitted) {
       task_.notes.push_back(fitted.error().message + "; its own sizes stand");
       return {};

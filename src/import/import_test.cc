@@ -223,6 +223,7 @@ TEST(Import, WhatIsWrongIsSaidWithItsLineAndStopsNoOther) {
       {"good.py", relu + good},
       {"syntax.py", "class Model(nn.Module:\n    pass\n"},
       {"missing_package.py", "import a_package_that_nobody_has\n" + relu + good},
+      {"newer_torch.py", "F.a_function_of_next_year\n" + relu + good},
       {"no_inputs.py", relu},
       {"exits.py", "import sys\nsys.exit(3)\n" + relu + good},
       {"dies.py", "import os\nos.abort()\n" + relu + good},
@@ -244,6 +245,8 @@ TEST(Import, WhatIsWrongIsSaidWithItsLineAndStopsNoOther) {
   EXPECT_THAT(
       modules.error("missing_package.py"),
       AllOf(HasSubstr("missing_package.py:4"), HasSubstr("a_package_that_nobody_has"), HasSubstr("install")));
+  EXPECT_THAT(modules.error("newer_torch.py"),
+              AllOf(HasSubstr("newer_torch.py:4"), HasSubstr("name a newer one with --python")));
   EXPECT_THAT(modules.error("no_inputs.py"), HasSubstr("defines no get_inputs"));
   EXPECT_THAT(modules.error("exits.py"), AllOf(HasSubstr("exits.py:5"), HasSubstr("SystemExit")));
   EXPECT_THAT(modules.error("dies.py"), HasSubstr("signal 6"));

@@ -24,31 +24,53 @@ std::optional<BaselineRefusal> from_cached_text(const std::string& baseline, con
                          text.substr(colon + 2)};
 }
 
-Result<std::optional<BaselineRefusal>> judge_baseline(const JudgeContext& context, const ProgramSpec& spec,
-                                                      bool trusted) {
-  Verdict verdict;
-  KF_TRY_VOID(trusted ? judge_trusted_values(context, spec, verdict) : judge_values(context, spec, verdict));
+std::optional<BaselineRefusal> refusal_of(const std::string& name, const Verdict& verdict) {
   if (!verdict.failed()) return std::nullopt;
-  return BaselineRefusal{spec.name, gate_of(*verdict.failure).value_or(Gate::kRun),
-                         reason_text(*verdict.failure)};
+  return BaselineRefusal{name, gate_of(*verdict.failure).value_or(Gate::kRun), reason_text(*verdict.failure)};
 }
 
-// `what` names the version: another one is judged anew.
-Result<std::optional<BaselineRefusal>> judge_baseline_once(const JudgeContext& context,
-                                                           const ProgramSpec& spec, const std::string& what,
-                                                           FileCache& cache) {
-  std::string key = Hasher()
-                        .add("baseline gates 4")
-                        .add(what)
-                        .add(spec.name)
-                        .add(context.task->key())
-                        .add(context.policy.name)
-                        .add(std::to_string(context.threads))
-                        .hex();
-  if (auto known = cache.load(key)) return from_cached_text(spec.name, *known);
-  KF_TRY(auto refusal, judge_baseline(context, spec, true));
-  (void)cache.store(key, cached_text(refusal));  // a cache that cannot be written only costs time
-  return refusal;
+// A library and the words that name its version: another one is judged anew.
+struct Library {
+  ProgramSpec spec;
+  std::string what;
+};
+
+std::string gates_key(const JudgeContext& context, const Library& library) {
+  return Hasher()
+      .add("baseline gates 4")
+      .add(library.what)
+      .add(library.spec.name)
+      .add(context.task->key())
+      .add(context.policy.name)
+      .add(std::to_string(context.threads))
+      .hex();
+}
+
+// In their order: what each was refused for, if anything. Those that are not known yet are judged together.
+Result<std::vector<std::optional<BaselineRefusal>>> judge_libraries_once(const JudgeContext& context,
+                                                                         std::span<const Library> libraries,
+                                                                         FileCache& cache) {
+  std::vector<std::optional<BaselineRefusal>> refusals(libraries.size());
+  std::vector<std::size_t> unknown;
+  std::vector<ProgramSpec> specs;
+  for (std::size_t i = 0; i < libraries.size(); ++i) {
+    if (auto known = cache.load(gates_key(context, libraries[i]))) {
+      refusals[i] = from_cached_text(libraries[i].spec.name, *known);
+      continue;
+    }
+    unknown.push_back(i);
+    specs.push_back(libraries[i].spec);
+  }
+  KF_TRY(auto verdicts, judge_trusted_values(context, specs));
+  for (std::size_t i = 0; i < unknown.size(); ++i) {
+    const Library& library = libraries[unknown[i]];
+    refusals[unknown[i]] = refusal_of(library.spec.name, verdicts[i]);
+    // One that did not start or did not come back may have met a busy machine: it is asked again next time.
+    const auto& refusal = refusals[unknown[i]];
+    if (refusal && refusal->gate == Gate::kRun) continue;
+    (void)cache.store(gates_key(context, library), cached_text(refusal));  // without it, it only takes longer
+  }
+  return refusals;
 }
 
 // --baseline NAME=FILE: it must compute the task, or its time would say nothing.
@@ -62,8 +84,10 @@ Result<void> add_user_kernel(const Workspace& workspace, const std::string& name
   KF_TRY(auto built, build_candidate(*source, setup.platform, *context.task, setup.machine, options));
   if (!built) return fail("--baseline {}: {}", name, reason_text(built.error()));
   KF_TRY(StagedProgram program, stage_program(workspace, name, *built, *context.task));
-  KF_TRY(auto refusal, judge_baseline(context, program.spec, false));
-  if (refusal) return fail("--baseline {} does not compute the task: {}", name, cached_text(refusal));
+  Verdict verdict;
+  KF_TRY_VOID(judge_values(context, program.spec, verdict));
+  if (auto refusal = refusal_of(name, verdict))
+    return fail("--baseline {} does not compute the task: {}", name, cached_text(refusal));
   baselines.present.push_back(
       {name, fmt::format("the user's kernel {}", fs::path(file).filename().string()), program.spec, true});
   baselines.user_programs.push_back(std::move(program));
@@ -94,8 +118,9 @@ Result<void> add_naive(const Workspace& workspace, const JudgeContext& context, 
   if (!built) return baselines.absent.push_back({kNaiveBaseline, reason_text(built.error())}), Result<void>{};
   KF_TRY(StagedProgram staged, stage_program(workspace, kNaiveBaseline, *built, *context.task));
   const std::string what = fmt::format("the smith's first design, {}", setup.platform.name);
-  KF_TRY(auto refusal, judge_baseline_once(context, staged.spec, what + built->artefact_hash, cache));
-  if (refusal) {
+  const Library naive[] = {{staged.spec, what + built->artefact_hash}};
+  KF_TRY(auto refusals, judge_libraries_once(context, naive, cache));
+  if (auto& refusal = refusals[0]) {
     refusal->baseline = kNaiveBaseline;
     baselines.refusals.push_back(*refusal);
   }
@@ -149,16 +174,22 @@ Result<CaseBaselines> find_case_baselines(const Workspace& workspace, std::size_
   wanted.tier = setup.tier;
   KF_TRY(Baselines found, find_baselines(setup.bound(index), setup.machine, wanted, graph_files));
   baselines.absent = std::move(found.absent);
-  for (Baseline& baseline : found.present) {
-    workspace.progress().advance(0, "checking baseline " + baseline.name);
-    ProgramSpec spec = std::move(baseline.spec);  // trusted: it brings its own limits
-    KF_TRY(auto refusal, judge_baseline_once(context, spec, baseline.what, cache));
-    if (refusal) {
+  std::vector<Library> libraries;
+  std::string names;
+  for (const Baseline& baseline : found.present) {
+    libraries.push_back({baseline.spec, baseline.what});  // trusted: it brings its own limits
+    names += (names.empty() ? "" : ", ") + baseline.name;
+  }
+  workspace.progress().advance(0, "checking baselines " + names);
+  KF_TRY(auto refusals, judge_libraries_once(context, libraries, cache));
+  for (std::size_t i = 0; i < found.present.size(); ++i) {
+    Baseline& baseline = found.present[i];
+    if (auto& refusal = refusals[i]) {
       refusal->baseline = baseline.name;
       baselines.refusals.push_back(*refusal);
     }
-    baselines.present.push_back({baseline.name, baseline.what, std::move(spec), true});
-    baselines.present.back().witness = !refusal;
+    baselines.present.push_back({baseline.name, baseline.what, std::move(baseline.spec), true});
+    baselines.present.back().witness = !refusals[i];
     baselines.present.back().release = std::move(baseline.release);
   }
   return baselines;

@@ -10,6 +10,7 @@
 #include "base/environment.h"
 #include "base/subprocess.h"
 #include "base/text.h"
+#include "import/fit.h"
 #include "import/import.h"
 #include "store/runs.h"
 #include "suite/family.h"
@@ -61,9 +62,12 @@ std::string folder_of(const std::string& spec, const std::vector<std::string>& a
   if (!spec.ends_with(".py")) return spec;
   ImportOptions options;
   options.file = spec;
-  if (auto python = std::ranges::find(arguments, "--python");
-      python != arguments.end() && python + 1 != arguments.end())
-    options.python = *(python + 1);
+  auto given = [&](std::string_view name) -> std::string {
+    auto at = std::ranges::find(arguments, name);
+    return at == arguments.end() || at + 1 == arguments.end() ? "" : *(at + 1);
+  };
+  options.python = given("--python");
+  options.fit_seconds = parse_fit(given("--fit")).value_or(0);
   auto folder = existing_import(options);
   return folder ? folder->string() : spec;
 }

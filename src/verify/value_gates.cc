@@ -15,6 +15,9 @@
 namespace kforge {
 namespace {
 
+// They start beside each other, and some import half a gigabyte.
+constexpr int kPatienceWithLibraries = 3;
+
 using std::chrono::milliseconds;
 
 // Long enough for a background thread to show itself, short enough to do on every failure.
@@ -107,7 +110,7 @@ class ValueJudge {
   ValueJudge(const JudgeContext& context, const ProgramSpec& program, Verdict& verdict)
       : context_(context), task_(*context.task), program_(program), verdict_(verdict) {}
 
-  Result<bool> start(int threads, bool guarded_heap = false);
+  Result<bool> start(int threads, bool guarded_heap = false, int patience = 1);
   // REQUIRE: start() gave true.
   Result<void> every_kind();
   // The same without the calls that only a cheat fears.
@@ -135,7 +138,7 @@ class ValueJudge {
   bool trusted_ = false;  // see judge_trusted_values
 };
 
-Result<bool> ValueJudge::start(int threads, bool guarded_heap) {
+Result<bool> ValueJudge::start(int threads, bool guarded_heap, int patience) {
   KF_TRY(memory_, InputMemory::create(task_, check_slots(task_)));
   ProgramSpec spec = program_;
   spec.threads = threads;
@@ -145,7 +148,7 @@ Result<bool> ValueJudge::start(int threads, bool guarded_heap) {
     // More threads than processors: those that wait must not keep the others from working.
     spec.env["OMP_WAIT_POLICY"] = "passive";
   }
-  KF_TRY(auto started, ProgramProcess::start(spec, task_, *memory_, context_.load_limit));
+  KF_TRY(auto started, ProgramProcess::start(spec, task_, *memory_, context_.load_limit * patience));
   if (!started) {
     verdict_.fail(started.error());
     return false;
@@ -381,12 +384,24 @@ Result<Verdict> judge_guarded(const JudgeContext& context, const ProgramSpec& pr
   return verdict;
 }
 
-Result<void> judge_trusted_values(const JudgeContext& context, const ProgramSpec& program, Verdict& verdict) {
-  ValueJudge judge(context, program, verdict);
-  KF_TRY(bool ready, judge.start(context.threads));
-  if (!ready) return {};
-  KF_TRY_VOID(judge.every_kind_of_a_library());
-  return verdict.failed() ? Result<void>{} : judge.finish();
+Result<std::vector<Verdict>> judge_trusted_values(const JudgeContext& context,
+                                                  std::span<const ProgramSpec> programs) {
+  std::vector<Verdict> verdicts(programs.size());
+  std::vector<std::unique_ptr<ValueJudge>> judges;
+  std::vector<std::future<Result<bool>>> starting;  // destroyed first: it waits for those that still start
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    judges.push_back(std::make_unique<ValueJudge>(context, programs[i], verdicts[i]));
+    starting.push_back(std::async(std::launch::async, [&judge = *judges.back(), &context] {
+      return judge.start(context.threads, false, kPatienceWithLibraries);
+    }));
+  }
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    KF_TRY(bool ready, starting[i].get());
+    if (ready) KF_TRY_VOID(judges[i]->every_kind_of_a_library());
+    if (ready && !verdicts[i].failed()) KF_TRY_VOID(judges[i]->finish());
+    judges[i].reset();  // its process ends, and gives its memory back
+  }
+  return verdicts;
 }
 
 Result<void> judge_values(const JudgeContext& context, const ProgramSpec& program, Verdict& verdict) {

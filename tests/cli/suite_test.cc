@@ -88,6 +88,14 @@ TEST_F(SuiteCommand, KilledWhileItWorksGoesOnWithTheSameCommand) {
   EXPECT_EQ(parsed(judged)["parts"][0]["score"]["correct"], 2);
 }
 
+TEST_F(SuiteCommand, FitIsForPyTorchFilesAndSaysSoOnce) {
+  Finished done = kforge_run(command({"--fit", "20ms", "--out", suite().string()}));
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.out, HasSubstr("level1/1_relu is none"));
+  EXPECT_FALSE(fs::exists(suite()));
+  EXPECT_THAT(kforge_run(command({"--fit", "20", "--out", suite().string()})).out, HasSubstr("such as 50ms"));
+}
+
 // A model, here somebody who answers letters, is asked with the block and without it, and the two are put
 // side by side.
 TEST_F(SuiteCommand, AnAblationAsksTheModelWithAndWithout) {

@@ -14,6 +14,7 @@ const fs::path kRoot = KFORGE_SOURCE_DIR;
 TEST(Scripts, Parse) {
   std::vector<fs::path> scripts{kRoot / ".ci/run"};
   for (const auto& entry : fs::directory_iterator(kRoot / "scripts")) scripts.push_back(entry.path());
+  scripts.push_back(kRoot / "bench/kernelbench.sh");
   for (const fs::path& script : scripts) {
     bool python = script.extension() == ".py";
     const char* parse = "import ast, sys; ast.parse(open(sys.argv[1], encoding='utf-8').read())";

@@ -122,6 +122,11 @@ TEST_F(CommandPlatforms, PyTorchAnswersGetTheParametersOfTheModule) {
   const EvalReport report = judged(wrong);
   EXPECT_FALSE(report.passed());
   EXPECT_THAT(report.reason, HasSubstr("of ModelNew is [5, 8], of Model [4, 8]"));
+  // A missing package is said before anything runs, unless the answer can do without it.
+  const EvalReport lacking = judged("import a_package_that_nobody_has\n" + named("ModelNew", module));
+  EXPECT_EQ(lacking.outcome, Outcome::kCompileError);
+  EXPECT_THAT(lacking.reason, HasSubstr("model_new.py:1: error:"));
+  EXPECT_THAT(lacking.reason, HasSubstr("has no package a_package_that_nobody_has; pip install"));
 }
 
 class ShellPlatform : public CommandPlatforms {
