@@ -38,6 +38,7 @@ Result<void> confirm(ForgeState& s) {
     s.view().stage("confirming");
     JudgeRequest request;
     request.fresh_inputs = true;
+    request.check_only = s.options.check_only;
     request.baseline_threads_anew = true;
     request.seconds = confirm_seconds(s);
     request.rounds = s.options.timing_rounds;

@@ -63,7 +63,8 @@ Result<AttemptJudgement> judge_fully(Workspace& workspace, const std::expected<C
   request.fastest_baseline_only = true;
   request.seconds = settings.seconds;
   request.rounds = settings.rounds;
-  bool timed = workspace.setup().timed();
+  request.check_only = settings.check_only;
+  bool timed = workspace.setup().timed() && !settings.check_only;
   if (best && timed) request.incumbents.push_back(best->program());
   if (rival && rival != best && timed) request.incumbents.push_back(rival->program());
   if (best) request.hopeless = 0.9;

@@ -18,6 +18,7 @@ namespace kforge {
 struct JudgeSettings {
   double seconds = 2;  // of timing
   int rounds = 0;
+  bool check_only = false;  // values only
 };
 
 // Every gate, then the clock. `best` and `rival` may be null or the same.
