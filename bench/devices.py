@@ -5,8 +5,8 @@
     bench/devices.py --kforge out/release/kforge --again    # what did not pass is tried once more
     bench/devices.py --table                                # only writes the table
 
-A cell is one run of `kforge forge TASK --on NAME --shapes SET --attempts 1 --check`: one program by the built-in generator through every gate, and once
-more on fresh inputs; nothing is timed or modelled. Each cell is a line of out/devices.jsonl, written when it is done, so a run may be killed at any time;
+A cell is one run of `kforge forge TASK --on NAME --shapes SET --attempts 1 --check`: one program by the built-in generator through every gate that
+judges values; nothing is timed or modelled. Each cell is a line of out/devices.jsonl, written when it is done, so a run may be killed at any time;
 of several lines for a cell the last counts. Remove the file to begin anew.
 """
 import argparse
@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PLATFORMS = ["opencl", "cuda", "metal", "vulkan", "arm64", "riscv64"]
+PLATFORMS = ["cuda", "metal", "vulkan", "opencl", "arm64", "riscv64"]
 SHAPES = ["small", "odd"]
 KNOWN = ROOT / "out" / "devices.jsonl"
 TABLE = ROOT / "bench" / "devices.md"
@@ -77,9 +77,11 @@ def run(kforge, task, platform, shapes):
         try:
             outcome, reason = outcome_of(*child.communicate(timeout=LIMIT_SECONDS))
         except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGTERM)
-            child.communicate()
             outcome, reason = "timeout", f"more than {LIMIT_SECONDS} s"
+        finally:
+            if child.poll() is None:  # too late, or this program is being ended
+                os.killpg(child.pid, signal.SIGTERM)
+                child.communicate()
         found = {"task": task, "platform": platform, "shapes": shapes, "outcome": outcome,
                  "seconds": round(time.monotonic() - begin, 1), "cpu_seconds": round(cpu_seconds() - before, 2)}
     if reason:
@@ -101,7 +103,7 @@ def write_table(known, tasks):
     columns = [(p, s) for p in PLATFORMS for s in SHAPES]
     lines = ["# Every task of `tasks/core` on the platforms that are not this processor", "",
              "Made by `bench/devices.py`: `kforge forge TASK --on NAME --shapes SET --attempts 1 --check` with the built-in generator. *yes*: its one program passed",
-             "every gate that applies there, on two sets of inputs; *not run*: nobody asked yet. On `opencl` (PoCL) and `vulkan` (lavapipe) programs ran on drivers for this",
+             "every gate that judges values there; *not run*: nobody asked yet. On `opencl` (PoCL) and `vulkan` (lavapipe) programs ran on drivers for this",
              "processor, on `cuda` and `metal` on KForge's emulator, on `arm64` and `riscv64` under qemu-user. Nothing was timed, and no GPU was met.", ""]
     ran = {c: [known[t, *c] for t in tasks if (t, *c) in known] for c in columns}
     lines += ["| | " + " | ".join(f"{p} {s}" for p, s in columns) + " |", "|---|" + "---|" * len(columns)]
@@ -132,6 +134,7 @@ def main():
     options = parser.parse_args()
     tasks = sorted(p.name for p in (ROOT / "tasks" / "core").iterdir() if (p / "task.toml").exists())
     known = load()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if not options.table:
         if not options.kforge:
             parser.error("--kforge is missing: the program to run")

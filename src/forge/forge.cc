@@ -191,7 +191,11 @@ Result<void> Forge::judge(Attempt& attempt) {
       if (tuning.failure) program = std::unexpected(*tuning.failure);
       if (tuning.best) program = *tuning.best;
     }
-    JudgeSettings settings{s_.options.timing_seconds, s_.options.timing_rounds, s_.options.check_only};
+    JudgeSettings settings{s_.options.timing_seconds, s_.options.timing_rounds, s_.options.check_only, {}};
+    if (program && settings.check_only) {
+      KF_TRY(const fs::path folder, run_folder(s_.options.out, s_.workspace->setup().task, s_.record.id));
+      settings.kernel_path = (folder / kernel_file(*program)).string();
+    }
     KF_TRY(judged, judge_fully(*s_.workspace, program, best, rival, settings));
   }
   attempt.judgement = std::move(judged);

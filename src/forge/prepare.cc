@@ -125,7 +125,7 @@ Result<void> prepare(ForgeState& s) {
   s.strategy_settings.seed = s.record.seed;
   const bool timed = s.timed();
   KF_TRY_VOID(measure(s));
-  KF_TRY_VOID(compute_expected_values(s));
+  if (!s.options.check_only) KF_TRY_VOID(compute_expected_values(s));  // else inputs are drawn later
   fill_context(s);
   if (timed && s.agents.every(&GeneratorTraits::raced)) KF_TRY_VOID(open_races(s));
   s.seconds["prepare"] = seconds_since(start);
