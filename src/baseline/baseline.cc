@@ -256,14 +256,17 @@ Result<void> add_python(const BoundTask& task, const Machine& machine, const Bas
 
 }  // namespace
 
+Result<void> check_baseline_name(const std::string& name) {
+  if (std::ranges::find(kNames, name) != kNames.end()) return {};
+  return fail_with_remedy(
+      "known ones: onednn, onnxruntime, openvino, torch, torch.compile, torch.graph; your own kernel: "
+      "NAME=FILE",
+      fmt::format("there is no baseline '{}'{}", name, did_you_mean(name, kNames)));
+}
+
 Result<Baselines> find_baselines(const BoundTask& task, const Machine& machine,
                                  const BaselineOptions& options, const fs::path& work) {
-  for (const std::string& name : options.names)
-    if (std::ranges::find(kNames, name) == kNames.end())
-      return fail_with_remedy(
-          "known ones: onednn, onnxruntime, openvino, torch, torch.compile, torch.graph; your own kernel: "
-          "NAME=FILE",
-          fmt::format("there is no baseline '{}'{}", name, did_you_mean(name, kNames)));
+  for (const std::string& name : options.names) KF_TRY_VOID(check_baseline_name(name));
   auto wanted = [&](std::string_view name) {
     // The graph in torch's operators is a rival of its own only where `torch` is something else.
     if (options.names.empty()) return name != "torch.graph";

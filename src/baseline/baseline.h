@@ -37,6 +37,9 @@ struct Baselines {
   std::vector<AbsentBaseline> absent;
 };
 
+// An Error, with the names there are, when `name` is none of them.
+Result<void> check_baseline_name(const std::string& name);
+
 // Looks what is installed (a probe of Python is cached by its path and modification time under kforge_home())
 // and whether it can run this graph. Weights are prepared outside timed calls. Threads: the better of one and
 // all is found by the caller, who starts the program twice with different spec.threads. `work` is a folder

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "base/clock.h"
+#include "execute/cold_caches.h"
 #include "machine/pinned_threads.h"
 #include "machine/prompt_wakeups.h"
 #include "machine/spin.h"
@@ -87,20 +88,25 @@ Step<Sample> call_batch(ProgramProcess& process, const std::vector<std::uint32_t
   return slope_sample(one, all, batch);
 }
 
-// One batch of one program: outputs reset, cores warm, one timed call message.
-void time_batch(const BoundTask& task, TimedProgram& timed, const RoundPlan& plan, std::uint32_t batch,
-                const TimingOptions& options) {
+// One batch of one program: outputs reset, caches cold, cores warm, one timed call message.
+void time_batch(const BoundTask& task, const InputMemory& inputs, TimedProgram& timed, const RoundPlan& plan,
+                std::uint32_t batch, const TimingOptions& options) {
   for (std::uint32_t slot : plan.order)
     reset_outputs(task, timed.process->outputs(), plan.choices[slot], slot);
+  if (timed.process->usage().starts_anew) batch = std::max(batch, 2u);
+  const std::vector<std::uint32_t> slots(plan.order.begin(), plan.order.begin() + batch);
   auto spin_start = Clock::now();
-  spin_cores(options.cpus, options.spin, options.cold ? options.evict_bytes : 0);
+  std::size_t stream = options.cold ? options.evict_bytes : 0;
+  // Buffers of a device, and of a process that is started anew, are no memory of ours.
+  const Usage& usage = timed.process->usage();
+  if (options.cold && !usage.has_transfers && !usage.starts_anew)
+    stream = flush_tensors(task, inputs, timed.process->outputs(), slots, stream, options.cpus.size());
+  spin_cores(options.cpus, options.spin, stream);
   timed.spin_ns += seconds_since(spin_start) * 1e9;
   double message_ns = 0;
   // A call by itself may be shorter than what messages vary by. The quickest of several is taken off then:
   // the figure is rather too long than what the program claims.
   const int questions = options.batch_ns > 0 ? 1 : 5;
-  if (timed.process->usage().starts_anew) batch = std::max(batch, 2u);
-  const std::vector<std::uint32_t> slots(plan.order.begin(), plan.order.begin() + batch);
   std::optional<Step<Sample>> answer;
   std::uint64_t steal = 0;
   on_the_clock([&] {
@@ -153,7 +159,7 @@ void try_runs(const BoundTask& task, const InputMemory& inputs, TimedProgram& ti
   for (std::uint32_t i = 0; options.refill && i < 2; ++i)
     fill_inputs(task, inputs, plan.choices[plan.order[i]], plan.order[i]);
   timed.fastest_ns = std::numeric_limits<double>::infinity();
-  time_batch(task, timed, plan, 2, options);
+  time_batch(task, inputs, timed, plan, 2, options);
   if (timed.failure) return;
   timed.batch = static_cast<std::uint32_t>(
       std::clamp(std::ceil(kSlopeNs / timed.fastest_ns), std::min(4.0, slots), slots));
@@ -175,7 +181,7 @@ void try_calls(const BoundTask& task, const InputMemory& inputs, TimedProgram& t
   for (int i = 0; i < kTries; ++i) {
     for (; options.refill && filled < calls; ++filled)
       fill_inputs(task, inputs, plan.choices[plan.order[filled]], plan.order[filled]);
-    time_batch(task, timed, plan, calls, quick);
+    time_batch(task, inputs, timed, plan, calls, quick);
     if (timed.failure) return;
     if (i == 0) timed.fastest_ns = std::numeric_limits<double>::infinity();  // the first call is the slowest
     if (i == 0) continue;
@@ -278,7 +284,7 @@ Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs,
     for (std::size_t which : order) {
       TimedProgram& timed = programs[which];
       if (timed.failure) continue;
-      time_batch(task, timed, plan, timed.batch, options);
+      time_batch(task, inputs, timed, plan, timed.batch, options);
       std::span<const std::uint32_t> slots = plan.order;
       if (!timed.failure && hooks.after_batch)
         hooks.after_batch({which, round, slots.first(timed.batch), slots.subspan(timed.batch), plan});

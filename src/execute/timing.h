@@ -20,9 +20,10 @@
 namespace kforge {
 
 struct TimingOptions {
-  bool cold = true;             // evict caches before every batch
-  std::vector<int> cpus;        // kept busy before a sample
-  std::size_t evict_bytes = 0;  // streamed through for `cold`: more than the last cache level
+  bool cold = true;       // evict caches before every batch
+  std::vector<int> cpus;  // kept busy before a sample
+  std::size_t evict_bytes =
+      0;  // that each core streams to push everything out of the caches, see cold_caches.h
   std::chrono::milliseconds spin{20};
   // Asked just before every batch what a message takes, which is taken off the batch's wall time. It has
   // loaded nothing, so no candidate has a say in it.

@@ -12,8 +12,6 @@
 namespace kforge {
 namespace {
 
-const std::string kNaive = "naive";
-
 // "gate: reason", as it is cached; "" when every gate was passed.
 std::string cached_text(const std::optional<BaselineRefusal>& refusal) {
   return refusal ? fmt::format("{}: {}", name_of(refusal->gate), refusal->reason) : "";
@@ -88,20 +86,20 @@ Result<void> add_naive(const Workspace& workspace, const JudgeContext& context, 
   auto design =
       smith::device_design(problem_of(*context.task, setup.machine, setup.threads, setup.options.precision),
                            *device_language(setup.platform));
-  if (!design) return baselines.absent.push_back({kNaive, design.error().message}), Result<void>{};
+  if (!design) return baselines.absent.push_back({kNaiveBaseline, design.error().message}), Result<void>{};
   workspace.progress().advance(0, "checking baseline naive");
   const Candidate program = candidate_of(std::move(*design));
   KF_TRY(auto built,
          build_candidate(program, setup.platform, *context.task, setup.machine, build_options(setup)));
-  if (!built) return baselines.absent.push_back({kNaive, reason_text(built.error())}), Result<void>{};
-  KF_TRY(StagedProgram staged, stage_program(workspace, kNaive, *built, *context.task));
+  if (!built) return baselines.absent.push_back({kNaiveBaseline, reason_text(built.error())}), Result<void>{};
+  KF_TRY(StagedProgram staged, stage_program(workspace, kNaiveBaseline, *built, *context.task));
   const std::string what = fmt::format("the smith's first design, {}", setup.platform.name);
   KF_TRY(auto refusal, judge_baseline_once(context, staged.spec, what + built->artefact_hash, cache));
   if (refusal) {
-    refusal->baseline = kNaive;
+    refusal->baseline = kNaiveBaseline;
     baselines.refusals.push_back(*refusal);
   }
-  baselines.present.push_back({kNaive, what, staged.spec, false});
+  baselines.present.push_back({kNaiveBaseline, what, staged.spec, false});
   baselines.user_programs.push_back(std::move(staged));
   return {};
 }
@@ -110,8 +108,8 @@ Result<void> add_naive(const Workspace& workspace, const JudgeContext& context, 
 void keep_to_the_device(const JudgeSetup& setup, bool any, BaselineOptions& wanted, CaseBaselines& baselines,
                         bool& naive) {
   if (setup.platform.kind != PlatformKind::kDevice) return;
-  naive = any || std::ranges::count(wanted.names, kNaive) > 0;
-  std::erase(wanted.names, kNaive);
+  naive = any || std::ranges::count(wanted.names, kNaiveBaseline) > 0;
+  std::erase(wanted.names, std::string(kNaiveBaseline));
   if (setup.device.this_processor()) return;
   for (const std::string& name : wanted.names)
     baselines.absent.push_back({name, "it runs on the processor, and the device is another one"});

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/readable.h"
+#include "baseline/baseline.h"
 #include "judge/platform_python.h"
 
 namespace kforge {
@@ -21,6 +22,22 @@ Result<int> threads_of(const JudgeOptions& options, const Machine& machine) {
   return fail_with_remedy(
       fmt::format("use --threads {} or less", machine.threads()),
       fmt::format("{} threads were asked for, and {} cpus are allowed", threads, machine.threads()));
+}
+
+// A mistake in --baseline is said before anything is built or measured.
+Result<void> check_baselines(const JudgeOptions& options, const Platform& platform) {
+  for (const std::string& choice : options.baselines) {
+    if (const auto equals = choice.find('='); equals != std::string::npos) {
+      const std::string file = choice.substr(equals + 1);
+      if (!fs::exists(file))
+        return fail_with_remedy("give a kernel's file, as --kernel does: --baseline NAME=FILE",
+                                fmt::format("--baseline {}: there is no {}", choice.substr(0, equals), file));
+      continue;
+    }
+    const bool devices_own = platform.kind == PlatformKind::kDevice && choice == kNaiveBaseline;
+    if (choice != "none" && choice != "all" && !devices_own) KF_TRY_VOID(check_baseline_name(choice));
+  }
+  return {};
 }
 
 // The truth is computed in double precision, beside the program's own copy.
@@ -105,6 +122,7 @@ Result<std::unique_ptr<const JudgeSetup>> open_setup(const JudgeOptions& options
   KF_TRY_VOID(set_dims(setup.task, options.shape_set, dims));
   KF_TRY(setup.platform, load_platform(options.platform));
   use_python(setup.platform, options.python);
+  KF_TRY_VOID(check_baselines(options, setup.platform));
   KF_TRY(setup.machine, describe_machine());
   KF_TRY(setup.device, device_of(setup.platform, setup.machine));
   KF_TRY(setup.run, run_setting(setup.platform));

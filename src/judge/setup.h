@@ -18,6 +18,8 @@
 
 namespace kforge {
 
+inline constexpr const char* kNaiveBaseline = "naive";  // the smith's first design, on devices
+
 struct JudgeOptions {
   std::string task;                    // name or path
   std::string platform = "cpu";        // --on

@@ -138,27 +138,40 @@ struct MemoryTeam {
   std::vector<Buffer> buffers;
 };
 
-// Rates over `bytes` per thread; copying goes from one half to the other and counts both directions.
+// Rates over a ring of `bytes` per thread; copying goes from one half to the other and counts both
+// directions. A burst goes on where the one before ended: all of a large cache, or more than it holds, would
+// take longer than a burst may, and what a busy machine leaves undisturbed is short.
 Bandwidth measure_level(MemoryTeam& memory, std::string name, std::size_t bytes, bool beyond_caches) {
-  bytes = std::max<std::size_t>(bytes / 1024 * 1024, 1024);
-  std::size_t half = bytes / 2;
-  char* mine = memory.buffers[0].data();
-  long reads = repetitions([&](long n) {
-    for (long i = 0; i < n; ++i) memory.loops.read(mine, bytes);
-  });
+  constexpr std::size_t kMostAtOnce = 1 << 20;
+  const std::size_t half = std::max<std::size_t>(bytes / 2, 1024);
+  const std::size_t pieces = (half + kMostAtOnce - 1) / kMostAtOnce;
+  const std::size_t piece = std::max<std::size_t>(half / pieces / 1024 * 1024, 1024);
+  std::vector<std::size_t> next(memory.buffers.size());
+  auto walk = [&](std::size_t thread, long steps, auto&& pass) {
+    for (long n = 0; n < steps; ++n) {
+      char* first = memory.buffers[thread].data() + next[thread] * piece;
+      pass(first, first + half);
+      next[thread] = (next[thread] + 1) % pieces;
+    }
+  };
+  auto read = [&](char* first, char* second) {
+    memory.loops.read(first, piece);
+    memory.loops.read(second, piece);
+  };
+  const long steps = repetitions([&](long n) { walk(0, n, read); });
   auto rate = [&](auto&& pass) {
     return 1e-9 * second_best_rate(memory.team, [&](int i) {
-             char* data = memory.buffers[static_cast<std::size_t>(i)].data();
-             for (long n = 0; n < reads; ++n) pass(data);
-             return static_cast<double>(bytes) * static_cast<double>(reads);
+             walk(static_cast<std::size_t>(i), steps, pass);
+             return 2 * static_cast<double>(piece) * static_cast<double>(steps);
            });
   };
   Bandwidth result{std::move(name), 0, 0, 0};
-  result.read_gb_s = rate([&](char* data) { memory.loops.read(data, bytes); });
-  result.copy_gb_s = rate([&](char* data) { memory.loops.copy(data, data + half, half); });
+  result.read_gb_s = rate(read);
+  result.copy_gb_s = rate([&](char* first, char* second) { memory.loops.copy(first, second, piece); });
   if (beyond_caches)
-    result.copy_gb_s = std::max(
-        result.copy_gb_s, rate([&](char* data) { memory.loops.copy_streaming(data, data + half, half); }));
+    result.copy_gb_s =
+        std::max(result.copy_gb_s,
+                 rate([&](char* first, char* second) { memory.loops.copy_streaming(first, second, piece); }));
   return result;
 }
 

@@ -45,7 +45,7 @@ class ForgeRun : public testing::Test {
     options.generators = {server_.openai("generator")};
     options.analyst = "builtin";
     options.budget.attempts = attempts;
-    options.timing_rounds = 15;
+    options.timing_rounds = 9;
     options.without = {"profile", "assembly"};  // profilers take their seconds; one test has them
     options.out = folder_.path() / "out";
     return options;

@@ -47,7 +47,7 @@ class NotingModel final : public ModelClient {
     if (request.role == "analyst") {
       reply.text = advice("algorithm", "compute it once").text;
     } else {
-      reply.text = right(task, request.attempt == 1 ? task.slow : 1).text;
+      reply.text = right(task, request.attempt == 1 ? task.slow / 10 : 1).text;
     }
     reply.usage.output = 10;
     return reply;
@@ -97,6 +97,7 @@ class Resume : public testing::Test {
     options.budget.attempts = 2;
     options.session.sandbox = SandboxTier::kNone;  // starts sooner; what is tested is the loop
     options.timing_rounds = 5;
+    options.session.cold = false;
     options.without = {"profile", "assembly"};
     options.out = folder_.path() / "out";
     return options;

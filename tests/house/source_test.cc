@@ -35,7 +35,7 @@ TEST(Source, IsFormatted) {
 }
 
 TEST(Source, IsTidy) {
-  Command command{.argv = {kRoot / "scripts/tidy.sh", "--budget", "50"}, .cwd = kRoot, .timeout = 300s};
+  Command command{.argv = {kRoot / "scripts/tidy.sh", "--budget", "20"}, .cwd = kRoot, .timeout = 300s};
   auto done = run_command(command);
   ASSERT_TRUE(done) << done.error().text();
   if (done->exit_code == 3) GTEST_SKIP() << done->err;
