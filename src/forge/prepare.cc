@@ -44,6 +44,13 @@ Result<void> describe_machine_once(ForgeState& s) {
   return {};
 }
 
+// Who is told what to beat, or stops at a factor over it, needs all of them. Programs that are raced against
+// each other are told nothing: the baselines that take seconds to start are timed with the result.
+BaselineScope baselines_to_beat(const ForgeState& s) {
+  const bool unused = s.agents.every(&GeneratorTraits::raced) && !s.options.target;
+  return unused && s.options.session.baselines.empty() ? BaselineScope::kQuickToStart : BaselineScope::kAll;
+}
+
 // A resumed run goes by what the first process measured.
 Result<void> measure(ForgeState& s) {
   KF_TRY(auto recorded, s.records->setting(s.record.id));
@@ -54,7 +61,7 @@ Result<void> measure(ForgeState& s) {
   }
   KF_TRY_VOID(describe_machine_once(s));
   if (s.timed()) {
-    KF_TRY(auto measured, measure_baselines(*s.workspace, 0));
+    KF_TRY(auto measured, measure_baselines(*s.workspace, 0, baselines_to_beat(s)));
     for (const MeasuredBaseline& baseline : measured)
       s.measured.baselines.push_back({baseline.name, baseline.ns.value, baseline.ns});
     KF_TRY_VOID(time_operators(s));

@@ -120,7 +120,7 @@ void keep_to_the_device(const JudgeSetup& setup, bool any, BaselineOptions& want
 
 Result<CaseBaselines> find_case_baselines(const Workspace& workspace, std::size_t index,
                                           const JudgeContext& context, FileCache& cache,
-                                          const fs::path& graph_files) {
+                                          const fs::path& graph_files, BaselineScope scope) {
   const JudgeSetup& setup = workspace.setup();
   CaseBaselines baselines;
   BaselineOptions wanted;
@@ -142,8 +142,9 @@ Result<CaseBaselines> find_case_baselines(const Workspace& workspace, std::size_
   bool naive = false;
   keep_to_the_device(setup, any, wanted, baselines, naive);
   if (naive) KF_TRY_VOID(add_naive(workspace, context, cache, baselines));
-  if (any) KF_TRY_VOID(add_module(workspace, context, baselines));
+  if (any && scope == BaselineScope::kAll) KF_TRY_VOID(add_module(workspace, context, baselines));
   if (any) wanted.names.clear();
+  if (any && scope == BaselineScope::kQuickToStart) wanted.names = {"onednn"};
   if ((!any && wanted.names.empty()) || !setup.device.this_processor()) return baselines;
   wanted.tier = setup.tier;
   KF_TRY(Baselines found, find_baselines(setup.bound(index), setup.machine, wanted, graph_files));

@@ -31,11 +31,16 @@ struct CaseBaselines {
   std::vector<StagedProgram> user_programs;  // staged files of --baseline NAME=FILE
 };
 
+// Libraries of Python take seconds to start. A search that needs only a rough idea of what is to be beaten
+// does without them; the figure at its end does not.
+enum class BaselineScope { kAll, kQuickToStart };
+
 // Those the options name, or every one that is here. `cache` remembers what the gates said; `graph_files` is
 // a folder that stays until the baselines are done. An Error when a kernel of --baseline NAME=FILE does not
 // compute the task.
 Result<CaseBaselines> find_case_baselines(const Workspace& workspace, std::size_t index,
                                           const JudgeContext& context, FileCache& cache,
-                                          const std::filesystem::path& graph_files);
+                                          const std::filesystem::path& graph_files,
+                                          BaselineScope scope = BaselineScope::kAll);
 
 }  // namespace kforge

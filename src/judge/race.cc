@@ -189,12 +189,19 @@ Result<Interval> race_once(Workspace& workspace, const Candidate& challenger, co
   return ratios.get();
 }
 
-Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, std::size_t index) {
+Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, std::size_t index,
+                                                        BaselineScope scope) {
   constexpr int kRounds = 5;
   const BoundTask& task = workspace.setup().bound(index);
   KF_TRY(JudgeContext context, workspace.context(task));
   workspace.progress().stage("checking baselines");
-  KF_TRY(CaseBaselines * baselines, workspace.baselines(index, context));
+  CaseBaselines quick;
+  const CaseBaselines* baselines = &quick;
+  if (scope == BaselineScope::kAll) {
+    KF_TRY(baselines, workspace.baselines(index, context));
+  } else {
+    KF_TRY(quick, workspace.quick_baselines(index, context));
+  }
   const std::vector<Opponent>& opponents = baselines->present;
   std::vector<MeasuredBaseline> measured;
   if (opponents.empty()) return measured;
@@ -230,7 +237,7 @@ Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, st
   for (std::size_t i = 0; i < timed.size(); ++i)
     if (!timed[i].failure) measured.push_back({names[i], median_interval(times_of(timed[i]))});
   std::ranges::sort(measured, {}, [](const MeasuredBaseline& baseline) { return baseline.ns.value; });
-  if (!measured.empty()) workspace.set_fastest(index, measured.front().name);
+  if (!measured.empty() && scope == BaselineScope::kAll) workspace.set_fastest(index, measured.front().name);
   return measured;
 }
 

@@ -10,6 +10,7 @@
 
 #include "build/build.h"
 #include "execute/staged_program.h"
+#include "judge/baselines.h"
 #include "judge/workspace.h"
 #include "task/inputs.h"
 #include "verify/statistics.h"
@@ -71,6 +72,7 @@ struct MeasuredBaseline {
   std::string name;
   Interval ns;
 };
-Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, std::size_t index);
+Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, std::size_t index,
+                                                        BaselineScope scope);
 
 }  // namespace kforge

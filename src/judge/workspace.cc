@@ -121,4 +121,9 @@ Result<CaseBaselines*> Workspace::baselines(std::size_t index, const JudgeContex
   return &*known;
 }
 
+Result<CaseBaselines> Workspace::quick_baselines(std::size_t index, const JudgeContext& context) {
+  return find_case_baselines(*this, index, context, *oracle_cache_, graph_files_.path(),
+                             BaselineScope::kQuickToStart);
+}
+
 }  // namespace kforge

@@ -47,6 +47,8 @@ class Workspace {
 
   // Of a case: found and checked when first asked for.
   Result<CaseBaselines*> baselines(std::size_t index, const JudgeContext& context);
+  // Those that start quickly; not kept.
+  Result<CaseBaselines> quick_baselines(std::size_t index, const JudgeContext& context);
   // The name of the baseline that was the fastest so far, here or where it was measured before; "": not
   // known.
   const std::string& fastest(std::size_t index) const { return cases_[index].fastest; }
