@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Every task of tasks/core on every device platform: does `kforge forge` write a program that passes all gates?
+"""Every task of tasks/core on every platform that is not this processor: does the smith write a program that passes all gates?
 
     bench/devices.py --kforge out/release/kforge            # goes on where it was stopped; writes bench/devices.md
-    bench/devices.py --kforge out/release/kforge --again    # what failed before is tried once more
+    bench/devices.py --kforge out/release/kforge --again    # what did not pass is tried once more
     bench/devices.py --table                                # only writes the table
 
-One attempt for each, by the built-in generator, on shape sets `small` and `odd`. What is known is kept in out/devices.json, so that a stopped run
-costs nothing; remove it to begin anew.
+A cell is one run of `kforge forge TASK --on NAME --shapes SET --attempts 1 --check`: one program by the built-in generator through every gate that
+judges values; nothing is timed or modelled. Each cell is a line of out/devices.jsonl, written when it is done, so a run may be killed at any time;
+of several lines for a cell the last counts. Remove the file to begin anew.
 """
 import argparse
 import json
 import os
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,79 +21,104 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PLATFORMS = ["opencl", "vulkan", "cuda", "metal"]
+PLATFORMS = ["cuda", "metal", "vulkan", "opencl", "arm64", "riscv64"]
 SHAPES = ["small", "odd"]
-KNOWN = ROOT / "out" / "devices.json"
+KNOWN = ROOT / "out" / "devices.jsonl"
 TABLE = ROOT / "bench" / "devices.md"
-LIMIT_SECONDS = 300
+LIMIT_SECONDS = 600  # of wall time, on a machine that may be busy
 
 
 def load():
-    try:
-        return json.loads(KNOWN.read_text())
-    except (OSError, ValueError):
-        return {}
+    known = {}
+    if KNOWN.exists():
+        for line in KNOWN.read_text().splitlines():
+            try:
+                one = json.loads(line)
+                known[one["task"], one["platform"], one["shapes"]] = one
+            except (ValueError, KeyError, TypeError):
+                pass  # the end of a run that was killed while it wrote
+    return known
 
 
-def save(known):
+def save(one):
     KNOWN.parent.mkdir(exist_ok=True)
-    part = KNOWN.with_suffix(".part")
-    part.write_text(json.dumps(known, indent=1, sort_keys=True))
-    part.replace(KNOWN)
+    cut = KNOWN.exists() and KNOWN.stat().st_size > 0 and KNOWN.read_bytes()[-1:] != b"\n"
+    with KNOWN.open("a") as file:
+        file.write(("\n" if cut else "") + json.dumps(one, sort_keys=True) + "\n")
+
+
+def cpu_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def outcome_of(stdout, stderr):
+    """What came out, and why where it did not pass."""
+    try:
+        report = json.loads(stdout)
+    except ValueError:
+        said = stderr.strip().splitlines()
+        return "none", said[-1] if said else "it said nothing"
+    if "error" in report:
+        return "none", report["error"]
+    if report.get("best"):
+        return "passed", None
+    last = (report.get("attempts") or [{}])[-1]
+    return last.get("outcome") or "none", f"{last.get('gate') or ''} {last.get('reason') or ''}".strip()[:400]
 
 
 def run(kforge, task, platform, shapes):
-    """One run of forge: its outcome, and why where it did not pass."""
+    """One cell. The store and the caches are those of KFORGE_HOME, shared by all cells."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [kforge, "forge", f"core/{task}", "--on", platform, "--shapes", shapes, "--attempts", "1", "--baseline", "none",
+        command = [kforge, "forge", f"core/{task}", "--on", platform, "--shapes", shapes, "--attempts", "1", "--check",
                    "--no-callers", "--out", f"{folder}/out", "--json"]
-        begin = time.monotonic()
+        begin, before = time.monotonic(), cpu_seconds()
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, start_new_session=True)
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_SECONDS, cwd=folder, check=False)
+            outcome, reason = outcome_of(*child.communicate(timeout=LIMIT_SECONDS))
         except subprocess.TimeoutExpired:
-            return {"outcome": "timeout", "reason": f"more than {LIMIT_SECONDS} s", "seconds": LIMIT_SECONDS}
-    seconds = round(time.monotonic() - begin, 1)
-    try:
-        report = json.loads(done.stdout)
-    except ValueError:
-        said = done.stderr.strip().splitlines()
-        return {"outcome": "none", "reason": said[-1] if said else "it said nothing", "seconds": seconds}
-    attempts = report.get("attempts") or [{}]
-    last = attempts[-1]
-    outcome = last.get("outcome") or "none"
-    found = {"outcome": outcome, "seconds": seconds}
-    if outcome != "passed":
-        found["reason"] = f"{last.get('gate') or ''} {last.get('reason') or ''}".strip()[:300]
-    if last.get("modelled_ns"):
-        found["modelled_us"] = round(last["modelled_ns"] / 1e3, 2)
+            outcome, reason = "timeout", f"more than {LIMIT_SECONDS} s"
+        finally:
+            if child.poll() is None:  # too late, or this program is being ended
+                os.killpg(child.pid, signal.SIGTERM)
+                child.communicate()
+        found = {"task": task, "platform": platform, "shapes": shapes, "outcome": outcome,
+                 "seconds": round(time.monotonic() - begin, 1), "cpu_seconds": round(cpu_seconds() - before, 2)}
+    if reason:
+        found["reason"] = " ".join(reason.split())
     return found
 
 
-def cell(known, task, platform, shapes):
-    found = known.get(f"{task} {platform} {shapes}")
-    if not found:
+def passed(one):
+    return one is not None and one["outcome"] == "passed"
+
+
+def cell(one):
+    if one is None:
         return "not run"
-    return "yes" if found["outcome"] == "passed" else found["outcome"]
+    return "yes" if passed(one) else f"**{one['outcome']}**"
 
 
 def write_table(known, tasks):
     columns = [(p, s) for p in PLATFORMS for s in SHAPES]
-    lines = ["# Every task of `tasks/core` on the device platforms", "",
-             "Made by `bench/devices.py`: `kforge forge TASK --on NAME --shapes SET --attempts 1` with the built-in generator; *yes*: the program passed every gate. On",
-             "`opencl` (PoCL) and `vulkan` (lavapipe) programs ran on the drivers of this processor, on `cuda` and `metal` on KForge's emulator.", ""]
+    lines = ["# Every task of `tasks/core` on the platforms that are not this processor", "",
+             "Made by `bench/devices.py`: `kforge forge TASK --on NAME --shapes SET --attempts 1 --check` with the built-in generator. *yes*: its one program passed",
+             "every gate that judges values there; *not run*: nobody asked yet. On `opencl` (PoCL) and `vulkan` (lavapipe) programs ran on drivers for this",
+             "processor, on `cuda` and `metal` on KForge's emulator, on `arm64` and `riscv64` under qemu-user. Nothing was timed, and no GPU was met.", ""]
+    ran = {c: [known[t, *c] for t in tasks if (t, *c) in known] for c in columns}
     lines += ["| | " + " | ".join(f"{p} {s}" for p, s in columns) + " |", "|---|" + "---|" * len(columns)]
-    ran = {c: sum(f"{t} {c[0]} {c[1]}" in known for t in tasks) for c in columns}
-    good = {c: sum(cell(known, t, *c) == "yes" for t in tasks) for c in columns}
-    lines.append("| **passed of those run** | " + " | ".join(f"{good[c]} of {ran[c]}" for c in columns) + " |")
-    lines.append("| **not run** | " + " | ".join(str(len(tasks) - ran[c]) for c in columns) + " |")
+    lines.append("| **passed of those run** | " + " | ".join(f"{sum(map(passed, ran[c]))} of {len(ran[c])}" for c in columns) + " |")
+    lines.append("| **not run** | " + " | ".join(str(len(tasks) - len(ran[c])) for c in columns) + " |")
+    lines.append("| **CPU seconds of a cell, median** | " +
+                 " | ".join(str(sorted(one["cpu_seconds"] for one in ran[c])[len(ran[c]) // 2]) if ran[c] else "" for c in columns) + " |")
     for task in tasks:
-        lines.append(f"| {task} | " + " | ".join(cell(known, task, p, s) for p, s in columns) + " |")
-    failures = [(key, one) for key, one in sorted(known.items()) if one["outcome"] != "passed"]
+        lines.append(f"| {task} | " + " | ".join(cell(known.get((task, *c))) for c in columns) + " |")
+    failures = [known[t, *c] for t in tasks for c in columns if (t, *c) in known and not passed(known[t, *c])]
     if failures:
         lines += ["", "## What did not pass", ""]
-        for key, one in failures:
-            reason = " ".join((one.get("reason") or "").split()).replace("|", "/")
-            lines.append(f"- {key}: {one['outcome']}: {reason[:240]}")
+        for one in failures:
+            reason = one.get("reason", "").replace("|", "/")
+            lines.append(f"- {one['task']}, {one['platform']}, {one['shapes']}: {one['outcome']}: {reason[:240]}")
     TABLE.write_text("\n".join(lines) + "\n")
 
 
@@ -99,29 +127,27 @@ def main():
     parser.add_argument("--kforge", help="the program")
     parser.add_argument("--again", action="store_true", help="try once more what did not pass")
     parser.add_argument("--table", action="store_true", help="only write the table")
+    parser.add_argument("--tasks", default="", help="only these, separated by commas")
     parser.add_argument("--platforms", default=",".join(PLATFORMS))
     parser.add_argument("--shapes", default=",".join(SHAPES))
-    parser.add_argument("--minutes", type=float, default=0, help="stop after so many; 0: when all is done")
+    parser.add_argument("--minutes", type=float, default=0, help="begin no cell after so many; 0: when all is done")
     options = parser.parse_args()
     tasks = sorted(p.name for p in (ROOT / "tasks" / "core").iterdir() if (p / "task.toml").exists())
     known = load()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if not options.table:
         if not options.kforge:
             parser.error("--kforge is missing: the program to run")
-        kforge = os.path.abspath(options.kforge)
-        end = time.monotonic() + 60 * options.minutes if options.minutes else None
-        for shapes in options.shapes.split(","):
-            for task in tasks:
-                for platform in options.platforms.split(","):
-                    key = f"{task} {platform} {shapes}"
-                    if key in known and not (options.again and known[key]["outcome"] != "passed"):
-                        continue
-                    if end and time.monotonic() > end:
-                        write_table(known, tasks)
-                        return
-                    known[key] = run(kforge, task, platform, shapes)
-                    save(known)
-                    print(key, known[key]["outcome"], known[key]["seconds"], known[key].get("reason", ""), flush=True, file=sys.stderr)
+        end = time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
+        asked = options.tasks.split(",") if options.tasks else tasks
+        for key in [(t, p, s) for p in options.platforms.split(",") for s in options.shapes.split(",") for t in asked]:
+            if key in known and (passed(known[key]) or not options.again):
+                continue
+            if time.monotonic() > end:
+                break
+            known[key] = run(os.path.abspath(options.kforge), *key)
+            save(known[key])
+            print(*key, known[key]["outcome"], known[key]["cpu_seconds"], known[key].get("reason", ""), flush=True, file=sys.stderr)
     write_table(known, tasks)
 
 

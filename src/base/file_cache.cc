@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,8 @@ namespace {
 constexpr std::size_t kChecksumLetters = 64;
 // A writer's temporary file older than this belongs to a process that died.
 constexpr auto kAbandonedAfter = std::chrono::hours(1);
+// Another value of a key that was found or stored as lately as this may be read or copied right now.
+constexpr auto kPerhapsInUse = std::chrono::minutes(10);
 
 bool good_key(std::string_view key) {
   return key.size() >= 3 && std::all_of(key.begin(), key.end(), [](unsigned char c) {
@@ -34,13 +37,29 @@ bool is_entry_of(std::string_view name, std::string_view key) {
   return name.size() == key.size() + 1 + kChecksumLetters && name.starts_with(key) && name[key.size()] == '.';
 }
 
+// The value of the key that was used last.
 std::optional<fs::path> entry_of(const fs::path& bucket, std::string_view key) {
+  std::optional<fs::path> newest;
+  fs::file_time_type newest_used;
   std::error_code error;
   for (fs::directory_iterator it(bucket, error), end; !error && it != end; it.increment(error)) {
-    if (is_entry_of(it->path().filename().native(), key) && ::access(it->path().c_str(), R_OK) == 0)
-      return it->path();
+    if (!is_entry_of(it->path().filename().native(), key) || ::access(it->path().c_str(), R_OK) != 0)
+      continue;
+    std::error_code gone;
+    const auto used = it->last_write_time(gone);
+    if (gone || (newest && used <= newest_used)) continue;
+    newest = it->path();
+    newest_used = used;
   }
-  return std::nullopt;
+  return newest;
+}
+
+// Used now; finer than the clock that the kernel stamps files with, so that the newest of two is known.
+void touch(const fs::path& path) {
+  timespec now[2];
+  ::clock_gettime(CLOCK_REALTIME, &now[0]);
+  now[1] = now[0];
+  ::utimensat(AT_FDCWD, path.c_str(), now, 0);
 }
 
 struct Entry {
@@ -68,7 +87,7 @@ std::vector<Entry> list_entries(const fs::path& folder) {
 std::optional<fs::path> FileCache::find(std::string_view key) const {
   KF_CHECK(good_key(key), "bad cache key '{}'", key);
   auto path = entry_of(bucket_of(key), key);
-  if (path) ::utimensat(AT_FDCWD, path->c_str(), nullptr, 0);
+  if (path) touch(*path);
   return path;
 }
 
@@ -92,11 +111,15 @@ Result<fs::path> FileCache::store(std::string_view key, std::string_view content
   std::string checksum = sha256_hex(content);
   fs::path path = bucket / fmt::format("{}.{}", key, checksum);
   KF_TRY_VOID(write_file_atomic(path, content));
-  // An older entry of the same key, damaged or made differently, must not be found first.
+  touch(path);
+  // An older value of the same key, damaged or made differently, is not found any more. It goes when no other
+  // process can have been handed its path a moment ago.
+  const auto now = fs::file_time_type::clock::now();
   for (fs::directory_iterator it(bucket, error), end; !error && it != end; it.increment(error)) {
-    std::error_code ignored;
-    if (it->path() != path && is_entry_of(it->path().filename().native(), key))
-      fs::remove(it->path(), ignored);
+    std::error_code gone;
+    if (it->path() == path || !is_entry_of(it->path().filename().native(), key)) continue;
+    if (const auto used = it->last_write_time(gone); !gone && now - used > kPerhapsInUse)
+      fs::remove(it->path(), gone);
   }
   if (limit_bytes_ != 0 && (content.size() > limit_bytes_ / 64 || checksum[0] == '0')) evict();
   return path;

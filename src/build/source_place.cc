@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/files.h"
 #include "base/text.h"
-#include "platform/programs.h"
+#include "platform/binutils.h"
 
 namespace kforge {
 namespace {
@@ -30,43 +29,6 @@ void read_place(std::string_view line, const Candidate& candidate, SourcePlace& 
     return;
   }
   place.file = file_name(line.substr(0, colon), candidate);
-}
-
-// Of the machine the program is for, else this one's.
-std::optional<fs::path> find_addr2line(const Platform& platform) {
-  if (!platform.run.machine.empty())
-    if (auto own = find_program(platform.run.machine + "-linux-gnu-addr2line", platform.sandbox.read))
-      return own;
-  return find_program("addr2line", platform.sandbox.read);
-}
-
-Result<std::string> run_addr2line(const fs::path& artefact, std::span<const std::uint64_t> frames,
-                                  const Platform& platform, SandboxTier tier) {
-  auto program = find_addr2line(platform);
-  if (!program) return fail_with_remedy("apt-get install binutils", "addr2line is not installed");
-  // The build cache is private to the user; inside the sandbox another one reads.
-  KF_TRY(TempDir folder, TempDir::create(0755));
-  std::error_code error;
-  fs::copy_file(artefact, folder.path() / "kernel.so", error);
-  if (!error) fs::permissions(folder.path() / "kernel.so", fs::perms(0644), error);
-  if (error) return fail("cannot copy {}: {}", artefact.string(), error.message());
-  SandboxSpec spec;
-  spec.profile = SandboxProfile::kCompile;
-  spec.argv = {program->string(), "-a", "-f", "-i", "-C", "-e", (folder.path() / "kernel.so").string()};
-  // A caller's frame holds the instruction after its call.
-  for (std::size_t i = 0; i < frames.size(); ++i)
-    if (frames[i] > 0) spec.argv.push_back(fmt::format("{:#x}", frames[i] - (i > 0 ? 1 : 0)));
-  spec.readable = platform.readable();
-  spec.readable.push_back(folder.path());
-  spec.env = {{"PATH", "/usr/bin:/bin"}, {"LC_ALL", "C"}};
-  spec.limits.wall = std::chrono::seconds(10);
-  spec.limits.cpu_seconds = 10;
-  spec.limits.memory_bytes = 2ull << 30;
-  spec.limits.output_bytes = 1 << 20;
-  KF_TRY(auto process, start_sandboxed(spec, tier));
-  KF_TRY(SandboxExit exit, process->wait());
-  if (exit.exit_code != 0 || exit.signal != 0 || exit.wall_exceeded) return fail("addr2line failed");
-  return std::move(exit.out);
 }
 
 }  // namespace
@@ -112,7 +74,13 @@ Result<std::vector<SourcePlace>> source_places(std::span<const std::uint64_t> fr
   options.extra_flags.push_back("-g1");
   KF_TRY(auto built, build_candidate(candidate, platform, task, machine, options));
   if (!built) return fail("the program does not build with line tables");
-  KF_TRY(std::string said, run_addr2line(built->artefact, frames, platform, options.tier));
+  BinutilsCall call{.program = "addr2line", .options = {"-a", "-f", "-i", "-C", "-e"}};
+  call.machine = platform.run.machine;
+  call.folders = platform.readable();
+  // A caller's frame holds the instruction after its call.
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    if (frames[i] > 0) call.words.push_back(fmt::format("{:#x}", frames[i] - (i > 0 ? 1 : 0)));
+  KF_TRY(const std::string said, ask_binutils(call, built->artefact, options.tier));
   return parse_addr2line(said, candidate);
 }
 

@@ -109,6 +109,7 @@ void declare_forge(CLI::App& command, int& exit_code) {
   add_value(command, "--budget", arguments->budget, "LIMITS",
             "60s,2usd,200ktok [30s; with models 10 attempts]");
   add_value(command, "--target", arguments->target, "FACTOR", "stop when surely so much faster: 2.0x");
+  command.add_flag("--check", options.check_only, "stop at the first that passes; time nothing");
   add_number(command, "--patience", options.patience, 0, 1'000'000, "attempts without gain; 0: by agent");
   add_value(command, "--from", options.from, "WHAT", "kernel file or run to start from");
   add_value(command, "--reference", options.reference, "WHAT", "one for another platform: file, run, auto");

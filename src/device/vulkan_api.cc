@@ -3,52 +3,16 @@
 #include "device/device_api.h"
 
 #if __has_include(<vulkan/vulkan.h>)
-#include <dlfcn.h>
-
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cstring>
 #include <map>
 
-#define VK_NO_PROTOTYPES
-#include <vulkan/vulkan.h>
-
 #include "device/spirv.h"
+#include "device/vulkan_device.h"
 
 namespace kforge {
 namespace {
-
-void* vulkan_function(const char* name) {
-  static void* library = ::dlopen("libvulkan.so.1", RTLD_NOW | RTLD_GLOBAL);
-  return library ? ::dlsym(library, name) : nullptr;
-}
-#define KF_VK(function) (reinterpret_cast<PFN_##function>(vulkan_function(#function)))
-#define KF_VK_TRY(function, ...)                                                    \
-  if (const VkResult kf_code = KF_VK(function)(__VA_ARGS__); kf_code != VK_SUCCESS) \
-  return ::kforge::fail(#function ": {}", vulkan_error(kf_code))
-
-std::string vulkan_error(VkResult code) {
-  switch (code) {
-    case VK_ERROR_OUT_OF_HOST_MEMORY:
-      return "VK_ERROR_OUT_OF_HOST_MEMORY";
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
-      return "VK_ERROR_OUT_OF_DEVICE_MEMORY";
-    case VK_ERROR_DEVICE_LOST:
-      return "VK_ERROR_DEVICE_LOST";
-    case VK_ERROR_INCOMPATIBLE_DRIVER:
-      return "VK_ERROR_INCOMPATIBLE_DRIVER (no driver)";
-    default:
-      return fmt::format("error {}", static_cast<int>(code));
-  }
-}
-
-constexpr std::size_t kStaging = std::size_t{4} << 20;
-
-struct VulkanBuffer {
-  VkBuffer buffer = VK_NULL_HANDLE;
-  VkDeviceMemory memory = VK_NULL_HANDLE;
-};
 
 struct VulkanKernel {
   VkPipeline pipeline = VK_NULL_HANDLE;
@@ -56,18 +20,20 @@ struct VulkanKernel {
   VkDescriptorSetLayout set = VK_NULL_HANDLE;
 };
 
-class Vulkan;
-
 class VulkanMemory final : public DeviceMemory {
  public:
-  VulkanMemory(Vulkan& vulkan, VulkanBuffer buffer) : vulkan_(vulkan), buffer_(buffer) {}
-  ~VulkanMemory() override;
-  Result<void> write(std::size_t offset, std::span<const std::byte> from) override;
-  Result<void> read(std::size_t offset, std::span<std::byte> to) const override;
+  VulkanMemory(VulkanDevice& device, VulkanBuffer buffer) : device_(device), buffer_(buffer) {}
+  ~VulkanMemory() override { device_.free(buffer_); }
+  Result<void> write(std::size_t offset, std::span<const std::byte> from) override {
+    return device_.write(buffer_.buffer, offset, from);
+  }
+  Result<void> read(std::size_t offset, std::span<std::byte> to) const override {
+    return device_.read(buffer_.buffer, offset, to);
+  }
   VkBuffer get() const { return buffer_.buffer; }
 
  private:
-  Vulkan& vulkan_;
+  VulkanDevice& device_;
   VulkanBuffer buffer_;
 };
 
@@ -106,25 +72,9 @@ std::vector<std::uint32_t> memory_bindings(const PlanLaunch& launch) {
 
 class Vulkan final : public DeviceApi {
  public:
-  Result<void> open() {
-    if (!KF_VK(vkCreateInstance)) return fail("there is no libvulkan.so.1");
-    VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
-    application.apiVersion = VK_API_VERSION_1_2;
-    VkInstanceCreateInfo create{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
-    create.pApplicationInfo = &application;
-    KF_VK_TRY(vkCreateInstance, &create, nullptr, &instance_);
-    KF_TRY_VOID(choose_device());
-    KF_TRY_VOID(open_queue());
-    KF_TRY(const VulkanBuffer staging,
-           make_buffer(kStaging, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT));
-    staging_ = staging.buffer;
-    void* at = nullptr;
-    KF_VK_TRY(vkMapMemory, device_, staging.memory, 0, VK_WHOLE_SIZE, 0, &at);
-    mapped_ = static_cast<std::byte*>(at);
-    return {};
-  }
+  Result<void> open() { return device_.open(); }
 
-  const DeviceFacts& facts() const override { return facts_; }
+  const DeviceFacts& facts() const override { return device_.facts(); }
 
   Step<std::string> build(DevicePackage& package, const LaunchPlan& plan, bool check) override {
     std::string log;
@@ -147,25 +97,25 @@ class Vulkan final : public DeviceApi {
   }
 
   Result<std::unique_ptr<DeviceMemory>> allocate(std::size_t bytes) override {
-    KF_TRY(const VulkanBuffer made, make_buffer(bytes, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT));
-    return std::make_unique<VulkanMemory>(*this, made);
+    KF_TRY(const VulkanBuffer made, device_.make_buffer(bytes, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT));
+    return std::make_unique<VulkanMemory>(device_, made);
   }
 
   Result<std::unique_ptr<DeviceMemory>> allocate_on(std::span<std::byte> pages) override {
-    if (!imports_memory_ || !facts_.this_processor()) return nullptr;
-    auto made = import_buffer(pages);
+    if (!device_.imports_memory() || !device_.facts().this_processor()) return nullptr;
+    auto made = device_.import_buffer(pages);
     if (!made) return nullptr;
-    return std::make_unique<VulkanMemory>(*this, *made);
+    return std::make_unique<VulkanMemory>(device_, *made);
   }
 
   Result<std::unique_ptr<DeviceCall>> record(const LaunchPlan& plan, const std::vector<PlanStep>& steps,
                                              const std::vector<PlacedMemory>& memory) override {
     auto call = std::make_unique<VulkanCall>();
-    KF_TRY(call->commands, new_commands());
+    KF_TRY(call->commands, device_.new_commands());
     VkQueryPoolCreateInfo queries{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
     queries.queryType = VK_QUERY_TYPE_TIMESTAMP;
     queries.queryCount = 2;
-    KF_VK_TRY(vkCreateQueryPool, device_, &queries, nullptr, &call->times);
+    KF_VK_TRY(vkCreateQueryPool, device_.get(), &queries, nullptr, &call->times);
     KF_TRY(const VkDescriptorPool sets, descriptors_for(steps));
     const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     KF_VK_TRY(vkBeginCommandBuffer, call->commands, &begin);
@@ -183,7 +133,7 @@ class Vulkan final : public DeviceApi {
         KF_VK(vkCmdCopyBuffer)
         (call->commands, buffer_of(memory[copy.from]), buffer_of(memory[copy.to]), 1, &region);
       }
-      barrier(call->commands);
+      VulkanDevice::barrier(call->commands);
     }
     KF_VK(vkCmdWriteTimestamp)(call->commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, call->times, 1);
     KF_VK_TRY(vkEndCommandBuffer, call->commands);
@@ -192,200 +142,27 @@ class Vulkan final : public DeviceApi {
 
   Result<void> submit(DeviceCall& call) override {
     auto& own = static_cast<VulkanCall&>(call);
-    KF_TRY_VOID(submit_commands(own.commands));
+    KF_TRY_VOID(device_.submit_commands(own.commands));
     if (first_ == VK_NULL_HANDLE) first_ = own.times;
     last_ = own.times;
     return {};
   }
 
   Result<std::uint64_t> finish() override {
-    KF_VK_TRY(vkQueueWaitIdle, queue_);
+    KF_VK_TRY(vkQueueWaitIdle, device_.queue());
     std::uint64_t start = 0, end = 0;
-    const bool timed = first_ != VK_NULL_HANDLE && facts_.clock_tick_ns > 0;
+    const bool timed = first_ != VK_NULL_HANDLE && device_.facts().clock_tick_ns > 0;
     auto read = [&](VkQueryPool pool, std::uint32_t which, std::uint64_t& value) {
-      return KF_VK(vkGetQueryPoolResults)(device_, pool, which, 1, sizeof value, &value, sizeof value,
+      return KF_VK(vkGetQueryPoolResults)(device_.get(), pool, which, 1, sizeof value, &value, sizeof value,
                                           VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT) == VK_SUCCESS;
     };
     const bool known = timed && read(first_, 0, start) && read(last_, 1, end);
     first_ = last_ = VK_NULL_HANDLE;
     if (!known || end <= start) return 0;
-    return static_cast<std::uint64_t>(static_cast<double>(end - start) * facts_.clock_tick_ns);
-  }
-
-  // `bytes` of the staging memory to or from a buffer.
-  Result<void> copy(VkBuffer from, std::size_t from_offset, VkBuffer to, std::size_t to_offset,
-                    std::size_t bytes) {
-    if (copies_ == VK_NULL_HANDLE) {
-      KF_TRY(copies_, new_commands());
-    }
-    const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    KF_VK_TRY(vkBeginCommandBuffer, copies_, &begin);
-    const VkBufferCopy region{from_offset, to_offset, bytes};
-    KF_VK(vkCmdCopyBuffer)(copies_, from, to, 1, &region);
-    barrier(copies_);
-    KF_VK_TRY(vkEndCommandBuffer, copies_);
-    KF_TRY_VOID(submit_commands(copies_));
-    KF_VK_TRY(vkQueueWaitIdle, queue_);
-    return {};
-  }
-  VkBuffer staging() const { return staging_; }
-  std::byte* mapped() const { return mapped_; }
-  void free(const VulkanBuffer& buffer) const {
-    KF_VK(vkDestroyBuffer)(device_, buffer.buffer, nullptr);
-    KF_VK(vkFreeMemory)(device_, buffer.memory, nullptr);
+    return static_cast<std::uint64_t>(static_cast<double>(end - start) * device_.facts().clock_tick_ns);
   }
 
  private:
-  // A GPU before a processor.
-  Result<void> choose_device() {
-    VkPhysicalDevice devices[16];
-    std::uint32_t count = 16;
-    KF_VK(vkEnumeratePhysicalDevices)(instance_, &count, devices);
-    if (count == 0) return fail("libvulkan.so.1 finds no driver behind it");
-    auto rank = [](VkPhysicalDevice device) {
-      VkPhysicalDeviceProperties properties;
-      KF_VK(vkGetPhysicalDeviceProperties)(device, &properties);
-      constexpr VkPhysicalDeviceType kBestFirst[] = {
-          VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU,
-          VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU, VK_PHYSICAL_DEVICE_TYPE_OTHER, VK_PHYSICAL_DEVICE_TYPE_CPU};
-      return std::ranges::find(kBestFirst, properties.deviceType) - std::begin(kBestFirst);
-    };
-    physical_ = *std::ranges::min_element(std::span(devices).first(count), {}, rank);
-    return {};
-  }
-
-  Result<void> open_queue() {
-    VkQueueFamilyProperties families[16];
-    std::uint32_t count = 16;
-    KF_VK(vkGetPhysicalDeviceQueueFamilyProperties)(physical_, &count, families);
-    const auto all = std::span(families).first(count);
-    const auto family = std::ranges::find_if(
-        all, [](const auto& one) { return (one.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0; });
-    if (family == all.end()) return fail("the Vulkan device has no queue for compute shaders");
-    const auto index = static_cast<std::uint32_t>(family - all.begin());
-    // All that the device has: wide integers, narrow storage, double.
-    VkPhysicalDeviceVulkan12Features f12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
-    VkPhysicalDevice16BitStorageFeatures f16{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES, &f12};
-    VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &f16};
-    KF_VK(vkGetPhysicalDeviceFeatures2)(physical_, &features);
-    features.features.robustBufferAccess = VK_FALSE;  // who reads past an end shall not be spared
-    const float priority = 1;
-    VkDeviceQueueCreateInfo queues{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
-    queues.queueFamilyIndex = index;
-    queues.queueCount = 1;
-    queues.pQueuePriorities = &priority;
-    imports_memory_ = has_extension(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
-    const char* extensions[] = {VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME};
-    VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &features};
-    info.enabledExtensionCount = imports_memory_ ? 1 : 0;
-    info.ppEnabledExtensionNames = extensions;
-    info.queueCreateInfoCount = 1;
-    info.pQueueCreateInfos = &queues;
-    KF_VK_TRY(vkCreateDevice, physical_, &info, nullptr, &device_);
-    KF_VK(vkGetDeviceQueue)(device_, index, 0, &queue_);
-    VkCommandPoolCreateInfo pools{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-    pools.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
-    pools.queueFamilyIndex = index;
-    KF_VK_TRY(vkCreateCommandPool, device_, &pools, nullptr, &pool_);
-    read_facts(features.features, f12, family->timestampValidBits > 0);
-    return {};
-  }
-
-  bool has_extension(const char* name) const {
-    std::uint32_t count = 0;
-    KF_VK(vkEnumerateDeviceExtensionProperties)(physical_, nullptr, &count, nullptr);
-    std::vector<VkExtensionProperties> all(count);
-    KF_VK(vkEnumerateDeviceExtensionProperties)(physical_, nullptr, &count, all.data());
-    return std::ranges::any_of(all,
-                               [&](const auto& one) { return std::strcmp(one.extensionName, name) == 0; });
-  }
-
-  void read_facts(const VkPhysicalDeviceFeatures& features, const VkPhysicalDeviceVulkan12Features& f12,
-                  bool has_clock) {
-    VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
-    VkPhysicalDeviceFloatControlsProperties floats{
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES, &driver};
-    VkPhysicalDeviceSubgroupProperties groups{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, &floats};
-    VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &groups};
-    KF_VK(vkGetPhysicalDeviceProperties2)(physical_, &properties);
-    const VkPhysicalDeviceProperties& own = properties.properties;
-    limits_ = own.limits;
-    facts_.api = "vulkan";
-    facts_.name = own.deviceName;
-    facts_.version = fmt::format("Vulkan {}.{}.{}", VK_API_VERSION_MAJOR(own.apiVersion),
-                                 VK_API_VERSION_MINOR(own.apiVersion), VK_API_VERSION_PATCH(own.apiVersion));
-    facts_.driver = fmt::format("{} {}", driver.driverName, driver.driverInfo);
-    facts_.type = own.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU ? "cpu"
-                  : own.deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU ||
-                          own.deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU
-                      ? "gpu"
-                      : "other";
-    facts_.most_threads = limits_.maxComputeWorkGroupInvocations;
-    facts_.shared_bytes = limits_.maxComputeSharedMemorySize;
-    facts_.largest_buffer = limits_.maxStorageBufferRange;
-    facts_.alignment = static_cast<std::uint32_t>(limits_.minStorageBufferOffsetAlignment);
-    facts_.sub_groups = {groups.subgroupSize};
-    facts_.fp16 = f12.shaderFloat16;
-    facts_.fp64 = features.shaderFloat64;
-    facts_.denormals = floats.shaderDenormPreserveFloat32;
-    facts_.nonfinite = floats.shaderSignedZeroInfNanPreserveFloat32;
-    facts_.clock_tick_ns = has_clock ? limits_.timestampPeriod : 0;
-    KF_VK(vkGetPhysicalDeviceMemoryProperties)(physical_, &kinds_);
-    for (const VkMemoryHeap& heap : std::span(kinds_.memoryHeaps).first(kinds_.memoryHeapCount))
-      if (heap.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
-        facts_.memory_bytes = std::max<std::uint64_t>(facts_.memory_bytes, heap.size);
-  }
-
-  static VkBufferCreateInfo buffer_info(std::size_t bytes) {
-    VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
-    info.size = bytes;
-    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-    return info;
-  }
-
-  // On pages of the process.
-  Result<VulkanBuffer> import_buffer(std::span<std::byte> pages) const {
-    constexpr auto kHandle = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
-    const auto kinds_of = reinterpret_cast<PFN_vkGetMemoryHostPointerPropertiesEXT>(
-        KF_VK(vkGetDeviceProcAddr)(device_, "vkGetMemoryHostPointerPropertiesEXT"));
-    if (!kinds_of) return fail("there is no vkGetMemoryHostPointerPropertiesEXT");
-    VkMemoryHostPointerPropertiesEXT kinds{VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
-    if (kinds_of(device_, kHandle, pages.data(), &kinds) != VK_SUCCESS || kinds.memoryTypeBits == 0)
-      return fail("the Vulkan device takes no memory of the process");
-    const VkExternalMemoryBufferCreateInfo external{VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
-                                                    nullptr, kHandle};
-    VkBufferCreateInfo info = buffer_info(pages.size());
-    info.pNext = &external;
-    VulkanBuffer made;
-    KF_VK_TRY(vkCreateBuffer, device_, &info, nullptr, &made.buffer);
-    const VkImportMemoryHostPointerInfoEXT import{VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
-                                                  nullptr, kHandle, pages.data()};
-    const VkMemoryAllocateInfo allocate{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, &import, pages.size(),
-                                        static_cast<std::uint32_t>(std::countr_zero(kinds.memoryTypeBits))};
-    KF_VK_TRY(vkAllocateMemory, device_, &allocate, nullptr, &made.memory);
-    KF_VK_TRY(vkBindBufferMemory, device_, made.buffer, made.memory, 0);
-    return made;
-  }
-
-  Result<VulkanBuffer> make_buffer(std::size_t bytes, VkMemoryPropertyFlags wanted) const {
-    VulkanBuffer made;
-    const VkBufferCreateInfo info = buffer_info(bytes);
-    KF_VK_TRY(vkCreateBuffer, device_, &info, nullptr, &made.buffer);
-    VkMemoryRequirements needs;
-    KF_VK(vkGetBufferMemoryRequirements)(device_, made.buffer, &needs);
-    VkMemoryAllocateInfo allocate{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, nullptr, needs.size, 0};
-    bool found = false;
-    for (std::uint32_t i = 0; i < kinds_.memoryTypeCount && !found; ++i) {
-      found = (needs.memoryTypeBits >> i & 1) && (kinds_.memoryTypes[i].propertyFlags & wanted) == wanted;
-      if (found) allocate.memoryTypeIndex = i;
-    }
-    if (!found) return fail("the Vulkan device has no memory of the kind that is needed");
-    KF_VK_TRY(vkAllocateMemory, device_, &allocate, nullptr, &made.memory);
-    KF_VK_TRY(vkBindBufferMemory, device_, made.buffer, made.memory, 0);
-    return made;
-  }
-
   std::optional<std::string> launch_mistake(const PlanLaunch& launch, const SpirvFacts& spirv) const {
     if (spirv.local_size != launch.block)
       return fmt::format(
@@ -395,14 +172,14 @@ class Vulkan final : public DeviceApi {
           launch.kernel, spirv.local_size[0], spirv.local_size[1], spirv.local_size[2], launch.block[0],
           launch.block[1], launch.block[2]);
     for (std::size_t i = 0; i < 3; ++i)
-      if (launch.grid[i] > limits_.maxComputeWorkGroupCount[i])
+      if (launch.grid[i] > device_.limits().maxComputeWorkGroupCount[i])
         return fmt::format("kernel '{}': grid[{}] is {}, and the device takes {}", launch.kernel, i,
-                           launch.grid[i], limits_.maxComputeWorkGroupCount[i]);
+                           launch.grid[i], device_.limits().maxComputeWorkGroupCount[i]);
     for (std::size_t i = 0; i < launch.arguments.size(); ++i)
       if (const auto* use = std::get_if<PlanUse>(&launch.arguments[i]))
-        if (use->offset % std::max(facts_.alignment, 1u) != 0)
+        if (use->offset % std::max(device_.facts().alignment, 1u) != 0)
           return fmt::format("kernel '{}': the offset {} must be a multiple of {} bytes on this device",
-                             launch.kernel, use->offset, facts_.alignment);
+                             launch.kernel, use->offset, device_.facts().alignment);
     const auto given = memory_bindings(launch);
     for (const std::uint32_t binding : spirv.bindings) {
       if (std::ranges::find(given, binding) != given.end()) continue;
@@ -447,7 +224,7 @@ class Vulkan final : public DeviceApi {
     module_info.codeSize = words.size() * 4;
     module_info.pCode = words.data();
     VkShaderModule module = VK_NULL_HANDLE;
-    KF_VK_TRY(vkCreateShaderModule, device_, &module_info, nullptr, &module);
+    KF_VK_TRY(vkCreateShaderModule, device_.get(), &module_info, nullptr, &module);
     std::vector<VkDescriptorSetLayoutBinding> bindings;
     for (const std::uint32_t binding : memory_bindings(launch))
       bindings.push_back(
@@ -455,7 +232,7 @@ class Vulkan final : public DeviceApi {
     VkDescriptorSetLayoutCreateInfo set{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
     set.bindingCount = static_cast<std::uint32_t>(bindings.size());
     set.pBindings = bindings.data();
-    KF_VK_TRY(vkCreateDescriptorSetLayout, device_, &set, nullptr, &made.set);
+    KF_VK_TRY(vkCreateDescriptorSetLayout, device_.get(), &set, nullptr, &made.set);
     const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                     static_cast<std::uint32_t>(push_block(launch).size())};
     VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
@@ -463,7 +240,7 @@ class Vulkan final : public DeviceApi {
     layout.pSetLayouts = &made.set;
     layout.pushConstantRangeCount = range.size > 0 ? 1 : 0;
     layout.pPushConstantRanges = &range;
-    KF_VK_TRY(vkCreatePipelineLayout, device_, &layout, nullptr, &made.layout);
+    KF_VK_TRY(vkCreatePipelineLayout, device_.get(), &layout, nullptr, &made.layout);
     VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
     info.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                   nullptr,
@@ -473,17 +250,9 @@ class Vulkan final : public DeviceApi {
                   "main",
                   entries.empty() ? nullptr : &specialization};
     info.layout = made.layout;
-    KF_VK_TRY(vkCreateComputePipelines, device_, VK_NULL_HANDLE, 1, &info, nullptr, &made.pipeline);
-    KF_VK(vkDestroyShaderModule)(device_, module, nullptr);
+    KF_VK_TRY(vkCreateComputePipelines, device_.get(), VK_NULL_HANDLE, 1, &info, nullptr, &made.pipeline);
+    KF_VK(vkDestroyShaderModule)(device_.get(), module, nullptr);
     return made;
-  }
-
-  Result<VkCommandBuffer> new_commands() const {
-    const VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, pool_,
-                                               VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
-    VkCommandBuffer commands = VK_NULL_HANDLE;
-    KF_VK_TRY(vkAllocateCommandBuffers, device_, &allocate, &commands);
-    return commands;
   }
 
   Result<VkDescriptorPool> descriptors_for(const std::vector<PlanStep>& steps) const {
@@ -497,7 +266,7 @@ class Vulkan final : public DeviceApi {
     const VkDescriptorPoolCreateInfo info{
         VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, nullptr, 0, std::max(sets, 1u), 1, &size};
     VkDescriptorPool pool = VK_NULL_HANDLE;
-    KF_VK_TRY(vkCreateDescriptorPool, device_, &info, nullptr, &pool);
+    KF_VK_TRY(vkCreateDescriptorPool, device_.get(), &info, nullptr, &pool);
     return pool;
   }
 
@@ -507,7 +276,7 @@ class Vulkan final : public DeviceApi {
     const VkDescriptorSetAllocateInfo wanted{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, sets, 1,
                                              &kernel.set};
     VkDescriptorSet set = VK_NULL_HANDLE;
-    KF_VK_TRY(vkAllocateDescriptorSets, device_, &wanted, &set);
+    KF_VK_TRY(vkAllocateDescriptorSets, device_.get(), &wanted, &set);
     for (const std::uint32_t binding : memory_bindings(launch)) {
       const auto& use = std::get<PlanUse>(launch.arguments[binding]);
       const PlacedMemory& placed = memory[use.memory];
@@ -516,7 +285,7 @@ class Vulkan final : public DeviceApi {
       VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
       write.dstSet = set, write.dstBinding = binding, write.descriptorCount = 1;
       write.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, write.pBufferInfo = &info;
-      KF_VK(vkUpdateDescriptorSets)(device_, 1, &write, 0, nullptr);
+      KF_VK(vkUpdateDescriptorSets)(device_.get(), 1, &write, 0, nullptr);
     }
     KF_VK(vkCmdBindPipeline)(call.commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline);
     KF_VK(vkCmdBindDescriptorSets)
@@ -552,61 +321,10 @@ class Vulkan final : public DeviceApi {
     return {};
   }
 
-  // Everything after it sees what was done before it.
-  static void barrier(VkCommandBuffer commands) {
-    constexpr VkAccessFlags kWrites = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-    constexpr VkAccessFlags kAll = kWrites | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
-    constexpr VkPipelineStageFlags kStages =
-        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-    const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, kWrites,
-                                 kAll | VK_ACCESS_HOST_READ_BIT};
-    KF_VK(vkCmdPipelineBarrier)
-    (commands, kStages, kStages | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &memory, 0, nullptr, 0, nullptr);
-  }
-
-  Result<void> submit_commands(VkCommandBuffer commands) const {
-    VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO};
-    submit.commandBufferCount = 1;
-    submit.pCommandBuffers = &commands;
-    KF_VK_TRY(vkQueueSubmit, queue_, 1, &submit, VK_NULL_HANDLE);
-    return {};
-  }
-
-  VkInstance instance_ = VK_NULL_HANDLE;
-  VkPhysicalDevice physical_ = VK_NULL_HANDLE;
-  VkDevice device_ = VK_NULL_HANDLE;
-  VkQueue queue_ = VK_NULL_HANDLE;
-  VkCommandPool pool_ = VK_NULL_HANDLE;
-  bool imports_memory_ = false;  // of the process
-  VkPhysicalDeviceLimits limits_{};
-  VkPhysicalDeviceMemoryProperties kinds_{};
-  VkBuffer staging_ = VK_NULL_HANDLE;
-  std::byte* mapped_ = nullptr;
-  VkCommandBuffer copies_ = VK_NULL_HANDLE;
-  DeviceFacts facts_;
+  VulkanDevice device_;
   std::map<std::string, VulkanKernel> kernels_;
   VkQueryPool first_ = VK_NULL_HANDLE, last_ = VK_NULL_HANDLE;  // of the batch under way
 };
-
-VulkanMemory::~VulkanMemory() { vulkan_.free(buffer_); }
-
-Result<void> VulkanMemory::write(std::size_t offset, std::span<const std::byte> from) {
-  for (std::size_t done = 0; done < from.size(); done += kStaging) {
-    const std::size_t part = std::min(kStaging, from.size() - done);
-    std::memcpy(vulkan_.mapped(), from.data() + done, part);
-    KF_TRY_VOID(vulkan_.copy(vulkan_.staging(), 0, buffer_.buffer, offset + done, part));
-  }
-  return {};
-}
-
-Result<void> VulkanMemory::read(std::size_t offset, std::span<std::byte> to) const {
-  for (std::size_t done = 0; done < to.size(); done += kStaging) {
-    const std::size_t part = std::min(kStaging, to.size() - done);
-    KF_TRY_VOID(vulkan_.copy(buffer_.buffer, offset + done, vulkan_.staging(), 0, part));
-    std::memcpy(to.data() + done, vulkan_.mapped(), part);
-  }
-  return {};
-}
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 
 #include "base/files.h"
 #include "emulate/runtime/report.h"
-#include "platform/programs.h"
+#include "platform/binutils.h"
 
 namespace kforge::emulate {
 namespace {
@@ -44,41 +44,27 @@ SourceLine own_line(const std::vector<std::string_view>& frames) {
   return {};
 }
 
-// Offsets of instructions in the library to lines, by binutils inside the sandbox: debug information is the
-// candidate's.
+// Offsets of instructions in the library to lines.
 Result<std::map<std::uint64_t, SourceLine>> look_up(const std::set<std::uint64_t>& offsets,
                                                     const fs::path& library, SandboxTier tier) {
   std::map<std::uint64_t, SourceLine> lines;
   if (offsets.empty()) return lines;
-  auto program = find_program("addr2line");
-  if (!program) return fail_with_remedy("apt-get install binutils", "addr2line is not installed");
-  KF_TRY(TempDir folder, TempDir::create(0755));
-  const fs::path copy = folder.path() / "kernel.so", output = folder.path() / "out";
-  std::error_code error;
-  fs::copy_file(library, copy, error);
-  if (error) return fail("cannot copy {}: {}", library.string(), error.message());
-  fs::permissions(copy, fs::perms(0644), error);
-  fs::create_directory(output, error);
-  SandboxSpec spec;
-  spec.profile = SandboxProfile::kCompile;
-  spec.argv = {program->string(), "-a", "-i", "-e", copy.string()};
-  for (std::uint64_t offset : offsets) spec.argv.push_back(fmt::format("{:#x}", offset));
-  spec.readable = {folder.path()};
-  spec.writable = output;
-  spec.env = {{"PATH", "/usr/bin:/bin"}, {"LC_ALL", "C"}};
-  spec.limits.wall = std::chrono::milliseconds(20'000);
-  spec.limits.output_bytes = 4 << 20;
-  KF_TRY(auto process, start_sandboxed(spec, tier));
-  KF_TRY(SandboxExit exit, process->wait());
+  BinutilsCall call{.program = "addr2line", .options = {"-a", "-i", "-e"}, .most_output = 4 << 20};
+  for (std::uint64_t offset : offsets) call.words.push_back(fmt::format("{:#x}", offset));
+  const auto answer = ask_binutils(call, library, tier);
+  if (!answer && !answer.error().remedy.empty()) return std::unexpected(answer.error());
+  if (!answer)
+    return lines;  // debug information that it chokes on: the finding stands, its line is not known
+  const std::string& said = *answer;
   std::uint64_t at = 0;
   std::vector<std::string_view> frames;
   auto finish = [&] {
     if (at) lines[at] = own_line(frames);
     frames.clear();
   };
-  for (std::size_t begin = 0; begin < exit.out.size();) {
-    const std::size_t end = std::min(exit.out.find('\n', begin), exit.out.size());
-    const std::string_view line = std::string_view(exit.out).substr(begin, end - begin);
+  for (std::size_t begin = 0; begin < said.size();) {
+    const std::size_t end = std::min(said.find('\n', begin), said.size());
+    const std::string_view line = std::string_view(said).substr(begin, end - begin);
     begin = end + 1;
     if (line.starts_with("0x")) {
       finish();

@@ -185,13 +185,17 @@ Result<void> Forge::judge(Attempt& attempt) {
   if (s_.races) {
     KF_TRY(judged, s_.races->judge(program, best));
   } else {
-    if (program && has_tunables(*program)) {
+    if (program && has_tunables(*program) && !s_.options.check_only) {
       double left = s_.options.budget.seconds ? *s_.options.budget.seconds - s_.clock() : 60;
       KF_TRY(tuning, tune(*s_.workspace, *s_.records, *program, std::clamp(left / 2, 2.0, 30.0)));
       if (tuning.failure) program = std::unexpected(*tuning.failure);
       if (tuning.best) program = *tuning.best;
     }
-    JudgeSettings settings{s_.options.timing_seconds, s_.options.timing_rounds};
+    JudgeSettings settings{s_.options.timing_seconds, s_.options.timing_rounds, s_.options.check_only, {}};
+    if (program && settings.check_only) {
+      KF_TRY(const fs::path folder, run_folder(s_.options.out, s_.workspace->setup().task, s_.record.id));
+      settings.kernel_path = (folder / kernel_file(*program)).string();
+    }
     KF_TRY(judged, judge_fully(*s_.workspace, program, best, rival, settings));
   }
   attempt.judgement = std::move(judged);
@@ -208,10 +212,13 @@ Result<void> Forge::open() {
   KF_TRY_VOID(check_blocks(s_.options.without));
   KF_TRY(s_.strategy, find_strategy(s_.options.strategy));
   KF_TRY(s_.workspace, Workspace::open(s_.options.session, s_.view()));
-  if (s_.options.target && !s_.workspace->setup().timed())
-    return fail_with_remedy("leave --target out",
-                            fmt::format("programs for {} are not timed here: there is no speedup to reach",
-                                        s_.workspace->setup().platform.name));
+  if (s_.options.target && !s_.timed())
+    return fail_with_remedy(
+        "leave --target out",
+        s_.options.check_only
+            ? "--check times nothing: there is no speedup to reach"
+            : fmt::format("programs for {} are not timed here: there is no speedup to reach",
+                          s_.workspace->setup().platform.name));
   KF_TRY(s_.records, RunRecords::open());
   return {};
 }

@@ -28,9 +28,10 @@ struct ForgeOptions {
   int repairs = 3;                                    // --repairs before the search turns away
   Budget budget;                                      // --budget, --attempts
   std::optional<double> target;                       // --target 2.0x: stop when surely reached
-  int patience = 0;                 // --patience: attempts without gain; 0: by kind of agent
-  std::string reference;            // --reference FILE|RUN|auto
-  std::string from;                 // --from FILE|RUN
+  bool check_only = false;  // --check: the first program that passes ends it; nothing is timed or modelled
+  int patience = 0;         // --patience: attempts without gain; 0: by kind of agent
+  std::string reference;    // --reference FILE|RUN|auto
+  std::string from;         // --from FILE|RUN
   std::set<std::string> without;    // --without: blocks of the prompt
   std::set<std::string> profilers;  // --profiler: further ones
   std::filesystem::path out;        // --out: folder for kernel and reports

@@ -22,7 +22,11 @@ std::vector<std::string> idle_options(const ForgeOptions& options, const Agents&
   note(!options.config.empty() && !models, "--config", "no model is asked");
   note((options.budget.tokens || options.budget.dollars) && !models, "a budget of tokens or dollars",
        "no model is asked");
-  note(options.timing_seconds != kDefault.timing_seconds && agents.every(&GeneratorTraits::raced),
+  note(options.check_only && options.timing_seconds != kDefault.timing_seconds, "--seconds",
+       "--check times nothing");
+  note(options.check_only && !options.session.baselines.empty(), "--baseline", "--check times nothing");
+  note(!options.check_only && options.timing_seconds != kDefault.timing_seconds &&
+           agents.every(&GeneratorTraits::raced),
        "--seconds", "programs of the built-in generator are raced until the faster one is known");
   note(options.analyst != kDefault.analyst && options.without.contains("advice"), "--analyst",
        "--without advice leaves it unasked");

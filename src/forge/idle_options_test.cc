@@ -81,5 +81,15 @@ TEST_F(IdleOptions, WhatAnotherOptionSwitchesOff) {
     EXPECT_THAT(notes, Contains(HasSubstr(option)));
 }
 
+TEST_F(IdleOptions, ACheckHasNoUseForTimes) {
+  options_.check_only = true;
+  EXPECT_TRUE(idle_options(options_, builtin_, chain_).empty());
+  options_.timing_seconds = 9;
+  options_.session.baselines = {"onednn"};
+  const auto notes = idle_options(options_, builtin_, chain_);
+  EXPECT_EQ(notes.size(), 2u) << testing::PrintToString(notes);
+  for (const char* option : {"--seconds", "--baseline"}) EXPECT_THAT(notes, Contains(HasSubstr(option)));
+}
+
 }  // namespace
 }  // namespace kforge

@@ -63,11 +63,12 @@ Result<AttemptJudgement> judge_fully(Workspace& workspace, const std::expected<C
   request.fastest_baseline_only = true;
   request.seconds = settings.seconds;
   request.rounds = settings.rounds;
-  bool timed = workspace.setup().timed();
+  request.check_only = request.fresh_inputs = settings.check_only;
+  bool timed = workspace.setup().timed() && !settings.check_only;
   if (best && timed) request.incumbents.push_back(best->program());
   if (rival && rival != best && timed) request.incumbents.push_back(rival->program());
   if (best) request.hopeless = 0.9;
-  KF_TRY(Judged all, judge_and_save(workspace, program, request));
+  KF_TRY(Judged all, judge_and_save(workspace, program, request, settings.kernel_path));
   AttemptJudgement found;
   fill(found, all.report);
   if (const std::vector<Interval> over = all.judgement.over_incumbents(); !over.empty()) {

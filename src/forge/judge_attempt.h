@@ -18,6 +18,8 @@ namespace kforge {
 struct JudgeSettings {
   double seconds = 2;  // of timing
   int rounds = 0;
+  bool check_only = false;  // values only, on inputs drawn for this program: nothing is left to confirm
+  std::string kernel_path;  // where the program will be found
 };
 
 // Every gate, then the clock. `best` and `rival` may be null or the same.

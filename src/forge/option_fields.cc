@@ -29,6 +29,7 @@ void option_fields(auto&& field, auto& o) {
   field("repairs", o.repairs);
   field("budget", o.budget);
   field("target", o.target);
+  field("check", o.check_only);
   field("patience", o.patience);
   field("reference", o.reference);
   field("from", o.from);
@@ -123,6 +124,7 @@ Result<ForgeOptions> options_from(const OptionMap& map) {
   known.try_emplace("set", std::vector<std::string>());  // runs recorded before there were these
   known.try_emplace("seed", 0);
   known.try_emplace("callers", true);
+  known.try_emplace("check", false);
   option_fields(OptionReader{known, problem}, options);
   if (!problem.empty()) return fail("the store's record of the options cannot be read: {}", problem);
   return options;

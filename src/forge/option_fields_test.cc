@@ -16,6 +16,7 @@ TEST(OptionFields, ComeBack) {
   o.without = {"example"};
   o.out = "somewhere";
   o.timing_seconds = 3;
+  o.check_only = true;
   auto read = options_from(to_options(o));
   ASSERT_TRUE(read) << read.error().text();
   EXPECT_EQ(read->session.task, "core/relu");
@@ -27,6 +28,7 @@ TEST(OptionFields, ComeBack) {
   EXPECT_EQ(read->without, o.without);
   EXPECT_EQ(read->out, "somewhere");
   EXPECT_EQ(read->timing_seconds, 3);
+  EXPECT_TRUE(read->check_only);
   EXPECT_EQ(to_options(*read), to_options(o)) << "every one of them";
 }
 

@@ -32,7 +32,7 @@ Result<void> time_operators(ForgeState& s) {
 
 // Peaks and compiler line, where the records do not have them: what is measured anew later on is not told.
 Result<void> describe_machine_once(ForgeState& s) {
-  if (!s.measured.peaks && s.workspace->setup().timed()) {
+  if (!s.measured.peaks && s.timed()) {
     KF_TRY(const Peaks* peaks, s.workspace->peaks());
     s.measured.peaks = *peaks;
   }
@@ -60,7 +60,7 @@ Result<void> measure(ForgeState& s) {
     return describe_machine_once(s);
   }
   KF_TRY_VOID(describe_machine_once(s));
-  if (s.workspace->setup().timed()) {
+  if (s.timed()) {
     KF_TRY(auto measured, measure_baselines(*s.workspace, 0, baselines_to_beat(s)));
     for (const MeasuredBaseline& baseline : measured)
       s.measured.baselines.push_back({baseline.name, baseline.ns.value, baseline.ns});
@@ -130,9 +130,9 @@ Result<void> open_races(ForgeState& s) {
 Result<void> prepare(ForgeState& s) {
   auto start = ForgeState::Clock::now();
   s.strategy_settings.seed = s.record.seed;
-  const bool timed = s.workspace->setup().timed();
+  const bool timed = s.timed();
   KF_TRY_VOID(measure(s));
-  KF_TRY_VOID(compute_expected_values(s));
+  if (!s.options.check_only) KF_TRY_VOID(compute_expected_values(s));  // else inputs are drawn later
   fill_context(s);
   if (timed && s.agents.every(&GeneratorTraits::raced)) KF_TRY_VOID(open_races(s));
   s.seconds["prepare"] = seconds_since(start);

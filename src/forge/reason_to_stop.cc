@@ -31,11 +31,12 @@ Result<Spent> spent(ForgeState& s) {
 Result<std::optional<Ending>> reason_to_stop(ForgeState& s) {
   if (s.stopped()) return Ending::kInterrupted;
   if (s.service_error) return Ending::kService;
+  const History& history = s.attempts->history();
+  const Attempt* best = history.best();
+  if (best && s.options.check_only) return Ending::kVerified;
   KF_TRY(Spent so_far, spent(s));
   if (auto limit = used_up(s.options.budget, so_far)) return limit;
   if (s.exhausted) return Ending::kExhausted;
-  const History& history = s.attempts->history();
-  const Attempt* best = history.best();
   if (!best) return std::nullopt;
   const std::optional<Speedup>& speedup = best->judgement->speedup;
   if (s.options.target && speedup && speedup->lo >= *s.options.target) return Ending::kTarget;

@@ -44,6 +44,9 @@ struct ForgeState {
   Clock::time_point last_judged = Clock::now();
   double clock() const { return attempts->clock() + (searching ? seconds_since(last_judged) : 0); }
 
+  // Whether programs of this run are timed, and not only judged or modelled.
+  bool timed() const { return workspace->setup().timed() && !options.check_only; }
+
   RunView* told = nullptr;  // the host's view, and those of other processes; null: the host's alone
   RunView& view() const { return told ? *told : *host->view; }
   bool stopped() const { return host->stop.stop_requested(); }

@@ -40,10 +40,13 @@ TEST(Oclgrind, FindingsHaveKernelAndLines) {
 
 TEST(ValidationLayers, TheFirstErrorIsNamed) {
   EXPECT_EQ(first_validation_error("UNASSIGNED info\nhello\n"), std::nullopt);
-  EXPECT_EQ(first_validation_error(
-                "Validation Error: [ VUID-VkComputePipelineCreateInfo-layout-07988 ] Object 0: handle = 0x1, "
-                "type = VK_OBJECT_TYPE_SHADER_MODULE; | MessageID = 0x3f | the shader uses binding 3\nmore"),
-            "VUID-VkComputePipelineCreateInfo-layout-07988: the shader uses binding 3");
+  EXPECT_EQ(
+      first_validation_error(
+          "Validation Error: [ VUID-VkComputePipelineCreateInfo-layout-07988 ] Object 0: handle = 0x1, "
+          "type = VK_OBJECT_TYPE_SHADER_MODULE; | MessageID = 0x3f | the shader uses binding 3 The Vulkan "
+          "spec states: so\nmore"),
+      "VUID-VkComputePipelineCreateInfo-layout-07988: the shader uses binding 3 (binding n of the shader "
+      "must be the storage buffer that args[n] of the plan names)");
 }
 
 }  // namespace

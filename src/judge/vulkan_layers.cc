@@ -9,6 +9,24 @@
 namespace kforge {
 namespace {
 
+// What most often stands behind a name of the specification's list.
+struct Remedy {
+  std::string_view part, what;
+};
+constexpr Remedy kRemedies[] = {
+    {"PushConstant", "scalars of a launch are one push block, and devices promise 128 bytes of it"},
+    {"VkComputePipelineCreateInfo-layout",
+     "binding n of the shader must be the storage buffer that args[n] of the plan names"},
+    {"Workgroup", "declare less shared memory, or fewer threads of a block"},
+    {"Dispatch", "every binding that the shader uses must be among `args`"},
+};
+
+std::string remedy_of(std::string_view name) {
+  for (const Remedy& remedy : kRemedies)
+    if (name.find(remedy.part) != name.npos) return std::string(remedy.what);
+  return "the name is explained in the Vulkan specification";
+}
+
 constexpr std::string_view kLayer = "/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json";
 
 }  // namespace
@@ -22,7 +40,8 @@ std::optional<std::string> first_validation_error(std::string_view text) {
   std::string_view words = text.substr(0, text.find('\n'));
   for (int bars = 0; bars < 2 && words.find(" | ") != words.npos; ++bars)
     words.remove_prefix(words.find(" | ") + 3);
-  return fmt::format("{}: {}", name, single_line(words, 300));
+  words = words.substr(0, words.find(" The Vulkan spec states"));  // which the name leads to
+  return fmt::format("{}: {} ({})", name, single_line(words, 300), remedy_of(name));
 }
 
 Result<void> judge_by_layers(Workspace& workspace, const Candidate& candidate, const BoundTask& asked,

@@ -1,5 +1,7 @@
 #include "judge/watched_call.h"
 
+#include <algorithm>
+
 #include "execute/fill.h"
 #include "judge/program.h"
 
@@ -9,6 +11,8 @@ namespace {
 // A simulator takes some microseconds for an instruction: more than this is not waited for.
 constexpr std::size_t kMostWatchedBytes = 4 << 20;
 constexpr std::chrono::milliseconds kWatchedLimit{30'000};
+// Of the limit of a call: who gave a short one does not wait half a minute for a program that hangs.
+constexpr int kWatchedCalls = 3;
 
 }  // namespace
 
@@ -32,10 +36,11 @@ Step<Watched> watched_call(Workspace& workspace, const Build& build, const Bound
   const InputChoice choice{InputKind::kOwn, context.check_seed(InputKind::kOwn)};
   fill_params(task, memory, choice);
   fill_inputs(task, memory, choice, 0);
+  const auto limit = std::min(kWatchedLimit, kWatchedCalls * context.call_limit);
   KF_STEP(auto process, ProgramProcess::start(program.spec, task, memory, kWatchedLimit));
   reset_outputs(task, process->outputs(), choice, 0);
-  KF_STEP([[maybe_unused]] CallTime prepared, process->prepare(kWatchedLimit));
-  KF_STEP([[maybe_unused]] CallTime called, process->call({0}, kWatchedLimit));
+  KF_STEP([[maybe_unused]] CallTime prepared, process->prepare(limit));
+  KF_STEP([[maybe_unused]] CallTime called, process->call({0}, limit));
   KF_STEP([[maybe_unused]] bool ended, process->finish());
   return Watched{process->said(), process->printed()};
 }

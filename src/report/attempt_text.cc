@@ -65,6 +65,8 @@ std::string ended_words(const std::optional<Ending>& ended) {
       return fmt::format("the budget of {} was used up", name_of(*ended));
     case Ending::kTarget:
       return "the target was reached";
+    case Ending::kVerified:
+      return "a program passed every gate, and no more was asked for";
     case Ending::kRoofline:
       return "it runs at 95 % of the roofline: there is nothing left to gain";
     case Ending::kNoGain:

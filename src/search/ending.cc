@@ -6,8 +6,9 @@
 namespace kforge {
 namespace {
 
-constexpr std::string_view kNames[] = {"attempts", "seconds", "tokens",    "dollars",     "target",
-                                       "roofline", "no_gain", "exhausted", "interrupted", "service"};
+constexpr std::string_view kNames[] = {"attempts",  "seconds",     "tokens",   "dollars",
+                                       "target",    "verified",    "roofline", "no_gain",
+                                       "exhausted", "interrupted", "service"};
 static_assert(std::size(kNames) == static_cast<std::size_t>(Ending::kService) + 1);
 
 }  // namespace

@@ -13,6 +13,7 @@ enum class Ending : std::uint8_t {
   kTokens,
   kDollars,
   kTarget,       // --target was surely reached
+  kVerified,     // --check asks for no more than a program that passes
   kRoofline,     // as fast as the machine allows
   kNoGain,       // many attempts in a row brought nothing
   kExhausted,    // the generators have nothing more to try

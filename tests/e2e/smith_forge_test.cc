@@ -117,6 +117,21 @@ TEST_F(SmithForge, ClassifierFromAModelFile) {
   EXPECT_THAT(gates, testing::Contains(HasSubstr("accuracy")));
 }
 
+TEST_F(SmithForge, ACheckEndsWithTheFirstProgramThatPassesAndTimesNothing) {
+  const json report = forged({"forge", "core/relu", "--shapes", "odd", "--check", "--no-callers", "--out",
+                              (folder_.path() / "out").string()});
+  EXPECT_EQ(report["ended"], "verified");
+  EXPECT_EQ(report["attempts"].size(), 1u);
+  ASSERT_EQ(report["best"]["outcome"], "passed") << report.dump(1).substr(0, 3000);
+  EXPECT_TRUE(report["best"]["time_ns"].is_null());
+  EXPECT_TRUE(report["best"]["check_only"]);
+  EXPECT_EQ(report["best"]["kernel"]["path"], report["kernel_path"]);
+  EXPECT_TRUE(fs::exists(report["kernel_path"].get<std::string>()));
+  const Finished refused = kforge_run({"forge", "core/relu", "--check", "--target", "2.0x"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--check times nothing"));
+}
+
 TEST_F(SmithForge, TransformerBlockFromAModelFile) {
   const json report = forged(forge(model("block", kBlock), {"--attempts", "2"}));
   ASSERT_EQ(report["best"]["outcome"], "passed") << report.dump(1).substr(0, 3000);

@@ -152,6 +152,7 @@ TEST(EmulatorChecks, BoundsAreFoundByAsanToo) {
   }
   EXPECT_EQ(kernels, (std::set<std::string>{"shared_overrun", "dynamic_overrun", "global_overrun",
                                             "private_overrun"}));
+  EXPECT_TRUE(report.traffic.empty()) << "that is for check and count";
 }
 
 TEST(EmulatorChecks, TrafficIsCounted) {

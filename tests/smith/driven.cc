@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/subprocess.h"
 #include "device/device_run.h"
+#include "device/shown_check.h"
 #include "plan_of_design.h"
 
 namespace kforge {
@@ -31,16 +32,39 @@ struct Driven {
   std::unique_ptr<Pointers> host;
   std::unique_ptr<DeviceRun> run;
 
+  std::unique_ptr<ShownCheck> check;  // of guard zones, inputs and what prepare made
+  std::vector<std::byte> window = std::vector<std::byte>(std::size_t{1} << 20);
+
   void call(void** arguments) {
     const std::uint32_t slots[] = {0};
     host->arguments = arguments;
+    const auto& tensors = package.setting.tensors;
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      if (!tensors[i].output) check->note(i, 0, host->data(i, 0));
     auto done = run->prepare();
-    if (done) done = run->upload(slots);
+    ASSERT_TRUE(done) << done.error().message;
+    look({});
+    done = run->upload(slots);
     ASSERT_TRUE(done) << done.error().message;
     auto called = run->call(slots);
     ASSERT_TRUE(called) << called.error().message;
     done = run->download(slots);
     ASSERT_TRUE(done) << done.error().message;
+    look(slots);
+  }
+
+  // As the parent of kforge-device does (execute/shown_window.h).
+  void look(std::span<const std::uint32_t> slots) {
+    check->begin(slots.empty());
+    for (bool from_start = true;; from_start = false) {
+      const auto more = run->show(slots, from_start, window);
+      ASSERT_TRUE(more) << more.error().message;
+      const auto broken = check->look(window);
+      ASSERT_FALSE(broken) << *broken;
+      if (!*more) break;
+    }
+    const auto broken = check->end(slots);
+    ASSERT_FALSE(broken) << *broken;
   }
 };
 
@@ -56,6 +80,13 @@ Result<AnyCall> driven(DeviceApi& api, const smith::Problem& problem, const smit
   if (!built) return fail("{}\n{}", reason_text(built.error()), design.source);
   made->host = std::make_unique<Pointers>(made->package.setting);
   made->run = std::make_unique<DeviceRun>(api, made->plan, made->package.setting, *made->host, 1);
+  std::vector<ShownCheck::Tensor> tensors;
+  for (const PlanTensor& tensor : made->package.setting.tensors)
+    tensors.push_back({tensor.name, tensor.bytes, tensor.param, tensor.output});
+  std::vector<std::byte> guard(KFORGE_GUARD_BYTES);
+  for (std::size_t i = 0; i < guard.size(); ++i) guard[i] = static_cast<std::byte>(i * 31 + i / 256 + 7);
+  made->run->set_guard(guard);
+  made->check = std::make_unique<ShownCheck>(std::move(tensors), std::move(guard));
   return AnyCall([made](void** arguments) { made->call(arguments); });
 }
 

@@ -252,7 +252,9 @@ TEST(SmithOperators, GiveThePublishedValues) {
     list += fmt::format("{:>4}  {} ({} ...)\n", names.size(), why, names[0]);
   fmt::print("{} of {} passed, {} of them compiled; the others:\n{}", passed, folders.size(), sources.size(),
              list);
-  if (!only) EXPECT_GE(passed, 800);
+  if (!only) {
+    EXPECT_GE(passed, 800);
+  }
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "platform/programs.h"
+#include "platform/binutils.h"
 
 namespace kforge {
 namespace {
@@ -166,26 +166,10 @@ InstructionMix mix_of(std::string_view listing) {
 }
 
 Result<InstructionMix> instruction_mix(const fs::path& library, SandboxTier tier) {
-  auto program = find_program("objdump");
-  if (!program) return fail_with_remedy("apt-get install binutils", "objdump is not installed");
-  KF_TRY(TempDir folder, TempDir::create(0755));
-  const fs::path copy = folder.path() / "kernel.so", output = folder.path() / "out";
-  std::error_code error;
-  fs::copy_file(library, copy, error);
-  if (error) return fail("cannot copy {}: {}", library.string(), error.message());
-  fs::permissions(copy, fs::perms(0644), error);
-  fs::create_directory(output, error);
-  SandboxSpec spec;
-  spec.profile = SandboxProfile::kCompile;
-  spec.argv = {program->string(), "-d", "--no-show-raw-insn", "-j", ".text", copy.string()};
-  spec.readable = {folder.path()};
-  spec.writable = output;
-  spec.env = {{"PATH", "/usr/bin:/bin"}, {"LC_ALL", "C"}};
-  spec.limits.wall = std::chrono::milliseconds(20'000);
-  spec.limits.output_bytes = 64 << 20;
-  KF_TRY(auto process, start_sandboxed(spec, tier));
-  KF_TRY(SandboxExit exit, process->wait());
-  InstructionMix mixes = mix_of(exit.out);
+  const BinutilsCall call{
+      .program = "objdump", .options = {"-d", "--no-show-raw-insn", "-j", ".text"}, .most_output = 64 << 20};
+  KF_TRY(const std::string listing, ask_binutils(call, library, tier));
+  InstructionMix mixes = mix_of(listing);
   if (mixes.empty()) return fail("objdump found no instructions in what the emulator built");
   return mixes;
 }

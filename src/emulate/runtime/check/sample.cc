@@ -143,7 +143,7 @@ void sample_block(Worker& worker) {
   sample.block_weight = 0;
   memset(sample.warp_weight, 0, sizeof sample.warp_weight);
   if (!kfe_counts) {
-    if (worker.block_number() >= kFirstBlocks) return;
+    if (kfe_bounds_only || worker.block_number() >= kFirstBlocks) return;
     sample.block_weight = 1;
     for (uint32_t i = 0; i < kFirstWarps; ++i) sample.warp_weight[i] = 1;
     return;

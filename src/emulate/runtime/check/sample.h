@@ -1,14 +1,14 @@
 // Which blocks and warps are looked at, and for how many others each of them stands.
 //
-// In the variant `check` these are the first ones. In the variant `count` they are drawn by the parent's
-// seed, which device code cannot read: the first and the last block and one from each of four equal parts of
-// the others; of each block the first warp and one from each of three equal parts of the rest. A program that
-// works in other blocks than it is looked at in would have to guess.
+// In the variant `check` these are the first ones, in `asan` none. In the variant `count` they are drawn by
+// the parent's seed, which device code cannot read: the first and the last block and one from each of four
+// equal parts of the others; of each block the first warp and one from each of three equal parts of the rest.
+// A program that works in other blocks than it is looked at in would have to guess.
 #pragma once
 
 #include "../worker.h"
 
-extern "C" const kfe_u32 kfe_counts;
+extern "C" const kfe_u32 kfe_bounds_only, kfe_counts;
 
 namespace kfe::check {
 
