@@ -37,6 +37,19 @@ class RaceTest : public SmallWorkspace {
   }
 };
 
+TEST_F(RaceTest, ARoughIdeaOfTheBaselinesStartsNoInterpreter) {
+  JudgeOptions options = workspace_->setup().options;
+  options.baselines.clear();  // every one that is here
+  auto workspace = Workspace::open(options, progress_);
+  ASSERT_TRUE(workspace) << workspace.error().text();
+  auto measured = measure_baselines(**workspace, 0, BaselineScope::kQuickToStart);
+  ASSERT_TRUE(measured) << measured.error().text();
+  ASSERT_EQ(measured->size(), 1u);
+  EXPECT_EQ(measured->front().name, "onednn");
+  EXPECT_GT(measured->front().ns.value, 0);
+  EXPECT_EQ((*workspace)->fastest(0), "") << "nobody knows it yet";
+}
+
 TEST_F(RaceTest, TheFasterProgramBecomesTheIncumbent) {
   Race race(*workspace_, 0);
   RaceResult slow = challenge(race, program("20000"));
