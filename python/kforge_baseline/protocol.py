@@ -16,7 +16,7 @@ HAS_PREPARE, HAS_TRANSFERS = 1, 2
 HEADER = struct.Struct("<IIQQ")  # type, payload bytes, value, nanoseconds
 COUNTS = struct.Struct("<II")  # arguments, slots
 ROW = struct.Struct("<IIQQQQQ")  # arena, is_param, offset, stride, pages_bytes, data_offset, data_bytes
-MAX_ARGUMENTS = 4096
+MAX_ARGUMENTS = 1024
 MAX_PACKET = HEADER.size + COUNTS.size + MAX_ARGUMENTS * ROW.size  # a set-up with all its rows
 MAX_TEXT = 8000
 

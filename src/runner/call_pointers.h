@@ -29,8 +29,9 @@ Caller caller_from(size_t count, std::index_sequence<Count...>) {
   return callers[count];
 }
 
-inline constexpr size_t kExactPointers = 65;   // 64 tensors and the state
-inline constexpr size_t kMostPointers = 4097;  // 4096 tensors and the state
+inline constexpr size_t kExactPointers = 65;  // 64 tensors and the state
+inline constexpr size_t kMostPointers =
+    1025;  // 1024 tensors and the state; compilers take quadratic time over more
 
 // How many pointers are passed where a function takes `count`. Whole models have hundreds of weights, and a
 // caller for every count would be larger than all the rest: there are a few, and what follows the last
@@ -39,7 +40,7 @@ inline constexpr size_t kMostPointers = 4097;  // 4096 tensors and the state
 // kMostPointers.
 constexpr size_t passed_pointers(size_t count) {
   if (count <= kExactPointers) return count;
-  for (size_t size : {size_t{128}, size_t{256}, size_t{512}, size_t{1024}})
+  for (size_t size : {size_t{128}, size_t{256}, size_t{512}})
     if (count <= size) return size;
   return kMostPointers;
 }
@@ -53,8 +54,6 @@ inline Caller caller_of(size_t count) {
       return call_exactly<256>;
     case 512:
       return call_exactly<512>;
-    case 1024:
-      return call_exactly<1024>;
     case kMostPointers:
       return call_exactly<kMostPointers>;
     default:

@@ -7,7 +7,7 @@
 namespace kforge::caller {
 
 inline constexpr int kTensorFd = 3;
-inline constexpr int kMostTensors = 4096;
+inline constexpr int kMostTensors = 1024;
 // With --wait: this byte on this descriptor means begin, for profilers that attach first.
 inline constexpr int kGoFd = 4;
 inline constexpr char kGo = 'g';
