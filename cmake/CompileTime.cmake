@@ -11,7 +11,8 @@ set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
 set(KF_NO_UNITY "^smith(_contract|_device)?$")
 
 # Parsing, printing and bookkeeping: they wait for a compiler, a kernel or a service, never the other way round.
-set(KF_COLD analyse cli export forge generate graph judge llm platform plot profile report search store suite task)
+set(KF_COLD analyse baseline build cli command device emulate export forge generate graph import judge llm mcp platform plot
+    profile report search serve smith_contract smith_device smith_emit smith_expr smith_graph smith_schedule store suite task)
 
 set(kf_common_headers
   <algorithm> <chrono> <cstdint> <expected> <filesystem> <functional> <map> <memory> <optional> <set> <span> <string>
