@@ -3,6 +3,7 @@
 #include "execute/page_view.h"
 
 namespace kforge {
+
 void fill_params(const BoundTask& task, const InputMemory& memory, const InputChoice& choice) {
   for (std::size_t a = 0; a < task.arguments.size(); ++a) {
     if (task.arguments[a].role != Role::kParam) continue;

@@ -25,8 +25,8 @@ TEST(FlushLines, ValuesStay) {
 // A walk through memory in which each load waits for the one before: several times slower from memory.
 TEST(FlushLines, TheNextReadComesFromMemory) {
   if (!can_flush_lines()) GTEST_SKIP() << "this processor has no clflushopt";
-  constexpr std::size_t kLines = 256,
-                        kWords = 16;  // 16 KB: the first level, but for the other half of a pair
+  // One word in every second line, 32 KB: nothing is fetched beside it.
+  constexpr std::size_t kLines = 256, kWords = 16;
   std::vector<std::size_t> next(kLines * kWords);
   for (std::size_t i = 0; i < kLines; ++i) next[i * kWords] = (i * 97 + 97) % kLines * kWords;
   auto walk = [&] {

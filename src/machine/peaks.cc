@@ -143,7 +143,8 @@ struct MemoryTeam {
 // take longer than a burst may, and what a busy machine leaves undisturbed is short.
 Bandwidth measure_level(MemoryTeam& memory, std::string name, std::size_t bytes, bool beyond_caches) {
   constexpr std::size_t kMostAtOnce = 1 << 20;
-  const std::size_t half = std::max<std::size_t>(bytes / 2, 1024);
+  // Whole lines: a cache shared by three has an odd size, and the loops store aligned vectors.
+  const std::size_t half = std::max<std::size_t>(bytes / 2 / 1024 * 1024, 1024);
   const std::size_t pieces = (half + kMostAtOnce - 1) / kMostAtOnce;
   const std::size_t piece = std::max<std::size_t>(half / pieces / 1024 * 1024, 1024);
   std::vector<std::size_t> next(memory.buffers.size());

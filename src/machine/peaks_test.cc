@@ -63,6 +63,16 @@ TEST_F(PeaksTest, AnOldOrDamagedRecordIsMeasuredAgain) {
   EXPECT_LT(machine_peaks(machine, 1, true)->fp32_gflops, 1e6);
 }
 
+// What three cores share is no multiple of a vector.
+TEST_F(PeaksTest, ACacheOfOddSizeIsMeasured) {
+  Machine machine = describe_machine().value();
+  machine.caches = {{3, 3'000'003, 1}};
+  auto peaks = machine_peaks(machine, 1);
+  ASSERT_TRUE(peaks) << peaks.error().text();
+  ASSERT_EQ(peaks->bandwidths.front().level, "L3");
+  EXPECT_GT(peaks->bandwidths.front().copy_gb_s, 0.2);
+}
+
 // Every loop this machine can run copies faithfully and counts its flops.
 TEST(PeakLoops, DoWhatTheyClaim) {
   for (const std::set<std::string>& features : {std::set<std::string>{}, describe_machine()->features}) {
