@@ -41,19 +41,21 @@ int parent_of(int pid) {
   return parent;
 }
 
-// Control groups of the sandbox are called kforge-PID after their launcher; one whose launcher is gone was
-// left.
-std::set<std::string> orphaned_groups() {
+// Control groups of the sandbox are called kforge-PID after their launcher.
+std::set<std::string> sandbox_groups() {
   std::set<std::string> found;
   std::error_code ec;
   auto options = fs::directory_options::skip_permission_denied;
   for (fs::recursive_directory_iterator at("/sys/fs/cgroup", options, ec), end; !ec && at != end;
        at.increment(ec)) {
     std::string name = at->path().filename().string();
-    if (!at->is_directory(ec) || !name.starts_with("kforge-")) continue;
-    if (!fs::exists("/proc/" + name.substr(7))) found.insert(at->path().string());
+    if (at->is_directory(ec) && name.starts_with("kforge-")) found.insert(at->path().string());
   }
   return found;
+}
+
+bool launcher_is_gone(const fs::path& group) {
+  return !fs::exists("/proc/" + group.filename().string().substr(7));
 }
 
 }  // namespace
@@ -74,7 +76,7 @@ std::vector<FoundProcess> descendants() {
 }
 
 LeftoverWatch::LeftoverWatch(const fs::path& temporary)
-    : temporary_(temporary), descriptors_before_(count_descriptors()), groups_before_(orphaned_groups()) {
+    : temporary_(temporary), descriptors_before_(count_descriptors()), groups_before_(sandbox_groups()) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::setenv("TMPDIR", temporary.c_str(), 1);
 }
@@ -88,8 +90,9 @@ std::vector<std::string> LeftoverWatch::look(const std::vector<std::string>& for
   std::error_code ec;
   for (fs::directory_iterator at(temporary_, ec), end; !ec && at != end; at.increment(ec))
     found.push_back("temporary " + at->path().string());
-  for (const std::string& group : orphaned_groups())
-    if (!groups_before_.contains(group)) found.push_back("control group " + group);
+  // One that was there before may lose its launcher at any moment: that of a test before, which was killed.
+  for (const std::string& group : sandbox_groups())
+    if (!groups_before_.contains(group) && launcher_is_gone(group)) found.push_back("control group " + group);
   for (const std::string& file : forbidden_files)
     if (fs::exists(file)) found.push_back("file " + file);
   // A process keeps its system-call filters and the like; a leak is more than that.
