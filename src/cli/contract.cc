@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "generate/prompt.h"
 #include "machine/machine.h"
+#include "verify/policy.h"
 
 namespace kforge {
 namespace {
@@ -34,6 +35,10 @@ Result<std::string> contract_of(const ContractArguments& arguments, const Platfo
   setting.platform = &platform;
   setting.machine = &machine;
   setting.threads = machine.threads();
+  if (const auto policy = policy_from_name(setting.precision)) {
+    setting.tolerance = policy->tolerance;
+    setting.precision_words = policy->what;
+  }
   KF_TRY(Prompt prompt, make_prompt(Plan{}, setting));
   return without_section(prompt.system, "Form of your reply");
 }

@@ -88,13 +88,13 @@ std::string policy_text(const AgentSetting& context) {
   });
   if (all_integers) return "The outputs are integers: every one must be exact.";
   std::string text = fmt::format(
-      "Precision policy `{}` ({}): with b the fp64 value, an element may be off by {:g} times the largest of "
+      "Precision policy `{}`{}: with b the fp64 value, an element may be off by {:g} times the largest of "
       "|b - mean|, the deviation of its row and the deviation of the tensor, or by 4 times the worst error "
       "of a "
       "plain fp32 program on the same inputs, whichever is more. float16 and bfloat16 outputs are rounded to "
       "nearest; "
       "results of Softmax and Exp are right to 1e-3 each, however small. Integers must be exact.",
-      context.precision, context.precision_words.empty() ? "see below" : context.precision_words,
+      context.precision, context.precision_words.empty() ? "" : " (" + context.precision_words + ")",
       context.tolerance);
   if (context.precision == "fp32")
     text +=

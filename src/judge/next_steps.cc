@@ -37,12 +37,18 @@ std::vector<std::string> after_failure(const EvalReport& report) {
 
 std::vector<std::string> next_steps(const EvalReport& report) {
   if (!report.passed()) return after_failure(report);
-  if (report.check_only) return {"run without --check to time it"};
+  // Where nothing can be timed, a model may still rank programs.
+  const bool never_timed = report.device.emulated;
+  if (report.check_only)
+    return {never_timed ? "run without --check for the figure of the platform's model, where it has one"
+                        : "run without --check to time it"};
   if (report.device.emulated)
     return {"emulated here: `kforge platforms check` on the hardware itself is the next word on it"};
   if (!report.speedup) return {"no baseline was present: `scripts/setup.sh platforms` installs more of them"};
   std::vector<std::string> steps;
-  if (report.roofline && report.roofline->fraction < 0.5)
+  const bool busy = report.load && report.load->busy();
+  if (busy) steps.emplace_back("measure it again when the machine is quieter");
+  if (!busy && report.roofline && report.roofline->fraction < 0.5)
     steps.push_back(fmt::format("it runs at {:.0f} % of the {} roofline: there is room",
                                 100 * report.roofline->fraction, report.roofline->bound));
   steps.emplace_back("`kforge recheck last` measures it once more");

@@ -86,8 +86,10 @@ Tool evaluate_kernel(const OwnProgram& program, WritingSessions& sessions) {
       .title = "Judge a kernel",
       .description =
           "Builds a kernel in a sandbox, checks its results against the task on many inputs and shapes, "
-          "and times it in turns with the libraries installed. With check_only seconds; with timing one "
-          "to three minutes, less with fewer baselines. The answer says passed, or which gate failed and "
+          "and times it in turns with the libraries installed. With check_only seconds (under an emulator or "
+          "with "
+          "large tensors up to two minutes); with timing one to three minutes, less with fewer baselines. "
+          "The answer says passed, or which gate failed and "
           "why: mend that and call again. Stores the result. Give the task for a single result, or the "
           "session of start_session, and the kernel becomes the next attempt of that run. "
           "`// kforge: tune` lines are searched in sessions and by start_forge; for a single result the "

@@ -248,6 +248,12 @@ TEST(McpTools, AResultIsSaidInASentence) {
   EXPECT_FALSE(short_report(report).contains("seconds"));
   report = {{"schema", "kforge.eval/1"}, {"outcome", "passed"}, {"load", nullptr}, {"speedup", nullptr}};
   EXPECT_EQ(summary_of(report), "passed") << "nothing was timed";
+  report["general"] = true;
+  report["gates"] = {{{"name", "races"}, {"state", "passed"}}, {{"name", "clock"}, {"state", "skipped"}}};
+  EXPECT_EQ(summary_of(report), "passed 1 gates, on other shapes too (general)");
+  report["advice"] = {"run without --check to time it", "judge it under --precision high or bf16"};
+  EXPECT_EQ(short_report(report)["advice"],
+            (Json{"evaluate without check_only to time it", "judge it under precision high or bf16"}));
   report = {{"schema", "kforge.eval/1"}, {"outcome", "wrong_value"}, {"gate", "integer"}, {"reason", "r"}};
   EXPECT_EQ(summary_of(report), "wrong_value (gate integer): r");
   EXPECT_EQ(summary_of({{"schema", "kforge.tasks/1"}}), "");

@@ -17,6 +17,18 @@ constexpr std::size_t kLongestList = 200;
 constexpr std::string_view kLeftOut[] = {
     "arithmetic", "asked",         "build",  "cases",   "clock", "evidence", "gates",    "libraries_allowed",
     "machine",    "platform_hash", "rounds", "sandbox", "seeds", "setup",    "task_hash"};
+// What the command line advises, in the words of the tools.
+constexpr std::pair<std::string_view, std::string_view> kInWordsOfTools[] = {
+    {"run the same command again", "evaluate it again"},
+    {"`--explain` shows every gate with its evidence",
+     "the result by its id shows every gate with its evidence"},
+    {"run without --check", "evaluate without check_only"},
+    {"`kforge recheck last` measures it once more",
+     "evaluate it again to measure it once more, or compare two results"},
+    {"--precision ", "precision "},
+    {"give --kernel a C++ file that defines", "give a source that defines"},
+};
+
 constexpr std::string_view kLeftOutOfResults[] = {
     "bytes",  "cache",    "check_only",     "created_at",        "device",  "flops",      "general",
     "kernel", "released", "kforge_version", "peak_memory_bytes", "seconds", "thread_use", "threads"};
@@ -34,6 +46,12 @@ double four_digits(double value) {
   if (value == 0 || !std::isfinite(value)) return value;
   const double scale = std::pow(10.0, 3 - std::floor(std::log10(std::fabs(value))));
   return std::round(value * scale) / scale;
+}
+
+std::string in_words_of_tools(std::string text) {
+  for (const auto& [from, to] : kInWordsOfTools)
+    if (const std::size_t at = text.find(from); at != text.npos) text.replace(at, from.size(), to);
+  return text;
 }
 
 bool is_result(const Json& report) { return string_at(report, "schema") == "kforge.eval/1"; }
@@ -59,6 +77,13 @@ std::string result_summary(const Json& report) {
                        cut_text(string_at(report, "reason")));
   }
   std::string text = "passed";
+  if (const Json gates = report.value("gates", Json()); gates.is_array() && !gates.empty()) {
+    const auto passed =
+        std::ranges::count_if(gates, [](const Json& gate) { return string_at(gate, "state") == "passed"; });
+    text += fmt::format(" {} gates", passed);
+  }
+  if (report.contains("general"))
+    text += report.value("general", false) ? ", on other shapes too (general)" : ", for these shapes only";
   if (const double ns = number_at(report.value("time_ns", Json()), "median"); ns > 0)
     text += "; " + readable_time(ns);
   if (const Json speedup = report.value("speedup", Json()); speedup.is_object())
@@ -93,6 +118,9 @@ Json short_report(const Json& report) {
   for (const auto& [name, value] : report.items())
     if (!value.is_null() && !is_among(kLeftOut, name) && !(result && is_among(kLeftOutOfResults, name)))
       kept[name] = short_report(value);
+  if (result && kept.contains("advice"))
+    for (Json& step : kept["advice"])
+      if (step.is_string()) step = in_words_of_tools(step.get<std::string>());
   for (const auto& [name, value] : report.items())
     if (value.is_array() && value.size() > kLongestList)
       kept[name + "_left_out"] = value.size() - kLongestList;
