@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "graph/join.h"
 #include "smith/pipeline.h"
 #include "smith_problem.h"
 
@@ -56,7 +57,8 @@ int main(int argc, char** argv) {
   if (!bound) return fmt::print(stderr, "{}\n", bound.error().text()), 1;
   auto machine = describe_machine();
   if (!machine) return fmt::print(stderr, "{}\n", machine.error().text()), 1;
-  const smith::Problem problem = smith_problem(*bound, *machine, machine->threads());
+  smith::Problem problem = smith_problem(*bound, *machine, machine->threads());
+  problem.graph = join_operators(problem.graph);  // as the generator does
   if (times || !dump_after.empty()) return print_passes(problem, dump_after, times);
   if (loops) {
     auto text = smith::print_loops(problem);
