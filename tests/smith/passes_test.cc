@@ -3,6 +3,7 @@
 
 #include "graph/graph.h"
 #include "smith/pipeline.h"
+#include "smith/smith.h"
 #include "smith_problem.h"
 
 namespace kforge {
@@ -49,8 +50,8 @@ TEST(SmithPasses, AreTimedAndPrintableOneByOne) {
   EXPECT_NE(matched.find("contraction with its epilogue"), std::string::npos) << matched;
 }
 
-// The program of a graph after the pass `after`. Inputs are arguments; what begins with "w" is a param.
-std::string passed(const std::string& text, const std::string& after) {
+// A graph as the smith sees it. Inputs are arguments; what begins with "w" is a param.
+smith::Problem problem_of_text(const std::string& text) {
   auto parsed = parse_graph_text(text, "g");
   EXPECT_TRUE(parsed) << parsed.error().text();
   auto graph = bind_dims(*parsed, {});
@@ -67,8 +68,14 @@ std::string passed(const std::string& text, const std::string& after) {
   for (const Value& value : graph->inputs)
     add(value, value.name.starts_with("w") ? smith::ArgumentRole::kParam : smith::ArgumentRole::kInput);
   for (const Value& value : graph->outputs) add(value, smith::ArgumentRole::kOutput);
+  return problem;
+}
+
+// Its program after the pass `after`.
+std::string passed(const std::string& text, const std::string& after) {
   std::string program;
-  auto done = smith::run_passes(problem, {.check = true, .dump_after = after, .dump = &program});
+  auto done =
+      smith::run_passes(problem_of_text(text), {.check = true, .dump_after = after, .dump = &program});
   EXPECT_TRUE(done) << done.error().text();
   return program;
 }
@@ -137,6 +144,31 @@ TEST(SmithPasses, AChainBehindAProductIsOneStage) {
 })",
              "lower");
   EXPECT_EQ(lines_with(program, "\n"), 2u) << program;
+}
+
+// What is tried for one layer is tried for those that are like it, or a search would compile a network once
+// for each of its layers.
+TEST(SmithPasses, LayersThatAreAlikeMoveTogether) {
+  const smith::Problem problem = problem_of_text(
+      R"(g (float[96, 64] x, float[64, 64] w1, float[64, 64] w2, float[64, 32] w3) => (float[96, 32] y)
+{
+  p = MatMul (x, w1)
+  a = Relu (p)
+  q = MatMul (a, w2)
+  b = Relu (q)
+  y = MatMul (b, w3)
+})");
+  auto first = smith::first_design(problem);
+  ASSERT_TRUE(first) << first.error().text();
+  int together = 0, alone = 0;
+  for (const smith::Move& move : smith::moves(problem, *first)) {
+    together += move.name.starts_with("tile ") && move.name.ends_with(" p and 1 alike");
+    alone += move.name.starts_with("tile ") && move.name.ends_with(" y");
+    EXPECT_FALSE(move.name.ends_with(" q")) << move.name;
+    EXPECT_TRUE(smith::design_from(problem, move.schedule)) << move.name;
+  }
+  EXPECT_GE(together, 2);
+  EXPECT_GE(alone, 2);
 }
 
 }  // namespace
