@@ -47,22 +47,6 @@ class BusyProcesses {
   std::vector<pid_t> children_;
 };
 
-// A known amount of work, and the task's own after it.
-std::string chain_kernel(long steps) {
-  return fmt::format(R"(#include "task.h"
-extern "C" void kernel(const float* x, float* y) {{
-#pragma omp parallel
-  {{
-    float chain = 1;
-    for (long i = 0; i < {}; ++i) asm volatile("mulss %0, %0" : "+x"(chain));
-#pragma omp for
-    for (long i = 0; i < task::B * task::D; ++i) y[i] = x[i] > 0 ? x[i] * chain : 0;
-  }}
-}}
-)",
-                     steps);
-}
-
 // Bound by memory.
 std::string relu_kernel(int version) {
   return fmt::format(R"(// version {}

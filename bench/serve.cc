@@ -12,6 +12,8 @@
 #include "figures.h"
 #include "forge/option_fields.h"
 #include "generate/sample_attempt.h"
+#include "judge/program.h"
+#include "judge/race.h"
 #include "serve/raw_http.h"
 #include "serve/site.h"
 #include "setting.h"
@@ -22,7 +24,7 @@ namespace kforge::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int kResults = 10'000, kRequests = 20, kViewers = 50, kTurns = 7;
+constexpr int kResults = 10'000, kRequests = 20, kViewers = 50, kTurns = 31;
 constexpr const char* kRun = "00000000run1";
 
 Result<void> fill_store() {
@@ -100,22 +102,24 @@ pid_t start_server(int& port) {
   return pid;
 }
 
-// Viewers in a process of their own: they come at a byte 'c', read what they are sent, and leave at a byte
-// 'l'.
+// Viewers in a process of their own: they come at a byte 'c', read what they are sent, and leave at any other
+// byte.
 [[noreturn]] void view(int orders, int port) {
   std::vector<std::unique_ptr<serve::RawClient>> viewers;
   for (char order = 0;;) {
-    pollfd polled{orders, POLLIN, 0};
-    if (::poll(&polled, 1, 100) > 0) {
-      if (::read(orders, &order, 1) != 1) ::_exit(0);
-      if (order == 'l') viewers.clear();
-      for (int i = 0; order == 'c' && i < kViewers; ++i) {
-        viewers.push_back(std::make_unique<serve::RawClient>(port));
-        viewers.back()->send(
-            fmt::format("GET /runs/{}/events HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", kRun, port));
-      }
+    std::vector<pollfd> polled{{orders, POLLIN, 0}};
+    for (const auto& viewer : viewers) polled.push_back({viewer->closed() ? -1 : viewer->fd(), POLLIN, 0});
+    if (::poll(polled.data(), polled.size(), -1) <= 0) continue;
+    for (std::size_t i = 1; i < polled.size(); ++i)
+      if (polled[i].revents != 0) (void)viewers[i - 1]->receive_once();
+    if (polled[0].revents == 0) continue;
+    if (::read(orders, &order, 1) != 1) ::_exit(0);
+    viewers.clear();
+    for (int i = 0; order == 'c' && i < kViewers; ++i) {
+      viewers.push_back(std::make_unique<serve::RawClient>(port));
+      viewers.back()->send(
+          fmt::format("GET /runs/{}/events HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", kRun, port));
     }
-    for (auto& viewer : viewers) viewer->receive("", 0.001);
   }
 }
 
@@ -160,34 +164,71 @@ class BusyRun {
   std::jthread thread_;
 };
 
-Result<double> harness_ns() {
-  EvalOptions options = small_evaluation("core/softmax", kKernels / "softmax_three_passes.cc");
-  options.shape_set = "bench";
-  options.seconds = 2;
-  options.store = false;
-  SilentProgress progress;
-  KF_TRY(EvalReport report, evaluate(options, progress));
-  if (!report.passed() || !report.time_ns) return fail("the kernel did not pass: {}", report.reason);
-  return report.time_ns->value;
+// One program that the harness times again and again, as a search does. It keeps every processor busy, so
+// that whatever else wants one takes it from the program.
+class TimedKernel {
+ public:
+  Result<void> open() {
+    JudgeOptions options;
+    options.task = "core/relu";
+    options.shape_set = "small";
+    options.baselines = {"none"};
+    KF_TRY(workspace_, Workspace::open(options, progress_));
+    const Candidate candidate{{{"kernel.cc", chain_kernel(500'000)}}, "bench"};
+    KF_TRY(auto built, build_program(*workspace_, candidate, workspace_->setup().bound(0)));
+    if (!built) return fail("{}", reason_text(built.error()));
+    build_ = std::move(*built);
+    return {};
+  }
+  // The median of a race without an incumbent, in a process of its own.
+  Result<double> ns() {
+    Race race(*workspace_, 0);
+    KF_TRY(RaceResult result, race.challenge(build_));
+    if (result.failure) return fail("{}", reason_text(*result.failure));
+    return result.ns.value;
+  }
+
+ private:
+  SilentProgress progress_;
+  std::unique_ptr<Workspace> workspace_;
+  Build build_;
+};
+
+// Processor time that a process has used so far.
+double cpu_seconds(pid_t process) {
+  clockid_t clock{};
+  timespec used{};
+  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
-Result<int> print_disturbance(int orders) {
+Result<int> print_disturbance(int orders, pid_t server) {
   BusyRun run;
   KF_TRY_VOID(run.begin());
-  KF_TRY(double warm, harness_ns());
-  (void)warm;
-  std::vector<double> ratios;
+  TimedKernel kernel;
+  KF_TRY_VOID(kernel.open());
+  KF_TRY([[maybe_unused]] double warm, kernel.ns());
+  std::vector<double> ratios, shares;
+  const auto timed = [&](bool with_viewers) -> Result<double> {
+    (void)!::write(orders, with_viewers ? "c" : "l", 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    const double used = cpu_seconds(server);
+    const auto begin = Clock::now();
+    auto ns = kernel.ns();
+    if (with_viewers) shares.push_back((cpu_seconds(server) - used) / seconds_since(begin));
+    return ns;
+  };
   for (int turn = 0; turn < kTurns; ++turn) {
-    KF_TRY(double alone, harness_ns());
-    (void)!::write(orders, "c", 1);
-    std::this_thread::sleep_for(std::chrono::seconds(1));
-    KF_TRY(double watched, harness_ns());
-    (void)!::write(orders, "l", 1);
-    std::this_thread::sleep_for(std::chrono::seconds(1));
-    ratios.push_back(watched / alone);
+    // Who is first changes, so that a machine that slows down favours neither.
+    const bool watched_first = turn % 2 == 1;
+    KF_TRY(double first, timed(watched_first));
+    KF_TRY(double second, timed(!watched_first));
+    ratios.push_back(watched_first ? first / second : second / first);
     print_fact(fmt::format("turn {}: time with {} viewers over time without", turn + 1, kViewers),
                ratios.back(), "x");
   }
+  print_fact(fmt::format("processor time of the server for {} viewers, of one processor", kViewers),
+             100 * median_of(shares), "%");
   const double away = median_of(ratios) - 1;
   return !print_figure(fmt::format("what {} viewers change", kViewers), 100 * (away < 0 ? -away : away), "%",
                        2);
@@ -203,7 +244,7 @@ Result<int> run(bool lists, bool viewers_too) {
   const pid_t viewers = ::fork();
   if (viewers == 0) view(orders[0], port);
   const int missed = lists ? print_lists(port) : 0;
-  Result<int> disturbed = viewers_too ? print_disturbance(orders[1]) : Result<int>(0);
+  Result<int> disturbed = viewers_too ? print_disturbance(orders[1], server) : Result<int>(0);
   for (pid_t child : {viewers, server}) {
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);

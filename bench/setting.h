@@ -2,6 +2,8 @@
 // caches.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <cstdlib>
 #include <string>
 
@@ -12,6 +14,23 @@ namespace kforge::bench {
 
 inline const fs::path kKernels = fs::path(KFORGE_SOURCE_DIR) / "tests" / "adversarial" / "honest";
 inline const fs::path kProgram = fs::path(KFORGE_BINARY_DIR) / "kforge";
+
+// For core/relu: a known amount of work on every thread, bound by nothing but the processor, and the task's
+// own after it.
+inline std::string chain_kernel(long steps) {
+  return fmt::format(R"(#include "task.h"
+extern "C" void kernel(const float* x, float* y) {{
+#pragma omp parallel
+  {{
+    float chain = 1;
+    for (long i = 0; i < {}; ++i) asm volatile("mulss %0, %0" : "+x"(chain));
+#pragma omp for
+    for (long i = 0; i < task::B * task::D; ++i) y[i] = x[i] > 0 ? x[i] * chain : 0;
+  }}
+}}
+)",
+                     steps);
+}
 
 inline void use_bench_home() {
   fs::path home = fs::path(KFORGE_BINARY_DIR) / "bench_home";

@@ -78,7 +78,7 @@ int run(ForgeArguments& arguments, const CLI::App& command) {
   ForgeHost host;
   host.view = view.get();
   host.stop = stop_on_interrupt();
-  host.prepared = stop_gently;
+  host.prepared = [] { stop_gently(); };
   auto report = arguments.resume.empty() ? forge(arguments.options, host) : resume(arguments.resume, host);
   view->finish();
   if (!report) return report_error(report.error(), output.json);

@@ -24,6 +24,7 @@ namespace {
 int wake_pipe[2];
 std::stop_source gentle_stop;
 std::atomic<bool> gentle = false;
+std::atomic<const char*> gentle_words = "";
 
 // All that a signal handler may do: wake the thread that does the work. Being a handler (and not a blocked
 // signal) it ends with exec, so that programs started meanwhile get the signals as usual.
@@ -66,10 +67,9 @@ void clean_up_and_leave() {
   wait_for_signal();
   if (gentle) {
     gentle_stop.request_stop();
-    std::fputs(::isatty(STDERR_FILENO)
-                   ? "\r\x1b[Kkforge: stopping with the best so far; once more to leave at once\n"
-                   : "kforge: stopping with the best so far\n",
-               stderr);
+    const bool terminal = ::isatty(STDERR_FILENO) != 0;
+    fmt::print(stderr, "{}kforge: {}{}\n", terminal ? "\r\x1b[K" : "", gentle_words.load(),
+               terminal ? "; once more to leave at once" : "");
     wait_for_signal();
   }
   // Stopped first, so that none starts another while the list is worked through.
@@ -83,7 +83,10 @@ void clean_up_and_leave() {
 
 }  // namespace
 
-void stop_gently() { gentle = true; }
+void stop_gently(const char* words) {
+  gentle_words = words;
+  gentle = true;
+}
 
 std::stop_token stop_on_interrupt() {
   clean_up_on_interrupt();

@@ -10,8 +10,8 @@ void clean_up_on_interrupt();
 
 // The gentle way, for work that has something to show when it is cut short: from the call of stop_gently() on
 // the first signal asks for a stop, the second one does as above. Before that there is nothing to lose, and
-// the first one does so too. Includes clean_up_on_interrupt().
+// the first one does so too. Includes clean_up_on_interrupt(). `words`: what the user is told then.
 std::stop_token stop_on_interrupt();
-void stop_gently();
+void stop_gently(const char* words = "stopping with the best so far");
 
 }  // namespace kforge

@@ -41,6 +41,7 @@ Json to_json(const Machine& machine, const Peaks& peaks) {
           {"peaks",
            {{"threads", peaks.threads},
             {"measured_at", peaks.measured_at},
+            {"disturbed", peaks.disturbed},
             {"fp32_gflops", peaks.fp32_gflops},
             {"fp64_gflops", peaks.fp64_gflops},
             {"amx_bf16_gflops", peaks.amx_bf16_gflops},
@@ -69,6 +70,8 @@ std::string to_terminal(const Machine& machine, const Peaks& peaks) {
   row("caches", fmt::format("{}", fmt::join(caches, ", ")));
   text += fmt::format("\n  measured with {} thread{}, {}\n", peaks.threads, peaks.threads == 1 ? "" : "s",
                       peaks.measured_at);
+  if (peaks.disturbed)
+    text += "  the machine was too busy to measure it well: these are least values, kept for ten minutes\n";
   row("fp32", fmt::format("{:.0f} GFLOP/s", peaks.fp32_gflops));
   row("fp64", fmt::format("{:.0f} GFLOP/s", peaks.fp64_gflops));
   if (peaks.amx_bf16_gflops > 0) row("AMX bf16", fmt::format("{:.0f} GFLOP/s", peaks.amx_bf16_gflops));

@@ -103,7 +103,7 @@ Result<void> serve_pages(ServeArguments& arguments) {
   assistants.mount(*server);
   std::signal(SIGPIPE, SIG_IGN);
   const std::stop_token stop = stop_on_interrupt();
-  stop_gently();
+  stop_gently("stopping the server");
   server->start();
   const serve::Guard& guard = server->guard();
   fmt::print("{}\n", guard.origin());

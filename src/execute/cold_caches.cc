@@ -48,11 +48,8 @@ std::size_t flush_tensors(const BoundTask& task, const InputMemory& inputs, cons
   if (!can_flush_lines()) return full;
   const TouchedMemory touched = touched_by(task, inputs, outputs, slots);
   if (touched.all > full * cores) return full;
-  for (const TouchedMemory::Tensor& tensor : touched.tensors) {
-    if (!tensor.stays_in_view) bring_in(tensor.bytes);
-    flush_lines(tensor.bytes);
-    if (!tensor.stays_in_view) let_go(tensor.bytes);
-  }
+  for (const TouchedMemory::Tensor& tensor : touched.tensors)
+    in_pieces(tensor.bytes, tensor.stays_in_view, flush_lines);
   return touched.params > touched.all / kSmallPart ? full / 2 : std::min(full, kShortStream);
 }
 

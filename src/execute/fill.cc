@@ -29,17 +29,17 @@ void reset_outputs(const BoundTask& task, const TensorMemory& outputs, const Inp
                    std::uint32_t slot) {
   for (std::size_t a = 0; a < task.arguments.size(); ++a) {
     const BoundArgument& argument = task.arguments[a];
-    const bool written = argument.role == Role::kOutput || argument.role == Role::kInout;
-    if (written && !outputs.stays_in_view()) bring_in(outputs.tensor(a, slot));
+    if (argument.role != Role::kOutput && argument.role != Role::kInout) continue;
+    const std::span<std::byte> tensor = outputs.tensor(a, slot);
     if (argument.role == Role::kOutput) {
-      poison(argument.dtype, choice.seed, outputs.tensor(a, slot));
-    } else if (argument.role == Role::kInout) {
-      fill_chosen(task, a, choice, outputs.tensor(a, slot));
+      in_pieces(tensor, outputs.stays_in_view(),
+                [&](std::span<std::byte> piece) { poison(argument.dtype, choice.seed, piece); });
     } else {
-      continue;
+      if (!outputs.stays_in_view()) bring_in(tensor);
+      fill_chosen(task, a, choice, tensor);
+      if (!outputs.stays_in_view()) let_go(tensor);
     }
     outputs.set_canaries(a, slot);
-    if (!outputs.stays_in_view()) let_go(outputs.tensor(a, slot));
   }
 }
 

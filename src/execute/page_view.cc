@@ -2,7 +2,10 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <thread>
 
 namespace kforge {
 namespace {
@@ -28,6 +31,26 @@ void bring_in(std::span<std::byte> tensor) {
 void let_go(std::span<std::byte> tensor) {
   auto pages = large_pages(tensor);
   if (!pages.empty()) (void)::madvise(pages.data(), pages.size(), MADV_DONTNEED);
+}
+
+void in_pieces(std::span<std::byte> tensor, bool stays_in_view,
+               const std::function<void(std::span<std::byte>)>& work) {
+  constexpr std::size_t kPiece = 2 * kLarge;
+  const std::size_t pieces = (tensor.size() + kPiece - 1) / kPiece;
+  std::atomic<std::size_t> next = 0;
+  auto share = [&] {
+    for (std::size_t i; (i = next.fetch_add(1)) < pieces;) {
+      const std::size_t begin = i * kPiece;
+      const auto piece = tensor.subspan(begin, std::min(kPiece, tensor.size() - begin));
+      if (!stays_in_view) bring_in(piece);
+      work(piece);
+      if (!stays_in_view) let_go(piece);
+    }
+  };
+  if (pieces < 2 || std::thread::hardware_concurrency() < 2) return share();
+  std::thread other(share);
+  share();
+  other.join();
 }
 
 }  // namespace kforge

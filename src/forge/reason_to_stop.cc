@@ -40,9 +40,13 @@ Result<std::optional<Ending>> reason_to_stop(ForgeState& s) {
   if (!best) return std::nullopt;
   const std::optional<Speedup>& speedup = best->judgement->speedup;
   if (s.options.target && speedup && speedup->lo >= *s.options.target) return Ending::kTarget;
-  // A baseline that is faster knows something the roofline does not.
+  // A baseline that is faster knows something the roofline does not; so does a machine that was too busy to be
+  // measured.
   bool behind = speedup && speedup->value < 1;
-  if (best->judgement->roofline_fraction.value_or(0) >= kNearRoofline && !behind) return Ending::kRoofline;
+  if (best->judgement->roofline_fraction.value_or(0) >= kNearRoofline && !behind) {
+    KF_TRY(const Peaks* peaks, s.workspace->peaks());
+    if (!peaks->disturbed) return Ending::kRoofline;
+  }
   auto since =
       std::ranges::count_if(history.attempts, [&](const Attempt& a) { return a.number > best->number; });
   if (since >= patience(s)) return Ending::kNoGain;

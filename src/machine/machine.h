@@ -31,6 +31,7 @@ struct Peaks {
   std::vector<Bandwidth> bandwidths;
   std::string measured_at;  // ISO time
   int threads = 0;
+  bool disturbed = false;  // others had the processors: some figures may be far too low
 };
 
 struct Machine {

@@ -53,6 +53,7 @@ std::optional<Peaks> read_peaks_record(const fs::path& path) {
     peaks.amx_bf16_gflops = json->at("amx_bf16_gflops");
     peaks.measured_at = json->at("measured_at");
     peaks.threads = json->at("threads");
+    peaks.disturbed = json->value("disturbed", false);
     for (const Json& row : json->at("bandwidths"))
       peaks.bandwidths.push_back(
           {row.at("level"), row.at("bytes"), row.at("read_gb_s"), row.at("copy_gb_s")});
@@ -74,7 +75,8 @@ void write_peaks_record(const fs::path& path, const Peaks& peaks) {
                       {"amx_bf16_gflops", peaks.amx_bf16_gflops},
                       {"bandwidths", rows},
                       {"measured_at", peaks.measured_at},
-                      {"threads", peaks.threads}});
+                      {"threads", peaks.threads},
+                      {"disturbed", peaks.disturbed}});
 }
 
 }  // namespace kforge

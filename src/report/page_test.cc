@@ -249,6 +249,9 @@ TEST(Page, ARunWithoutAProgramHasAPageToo) {
   r.attempts.clear();
   r.state = RunState::kRunning;
   EXPECT_THAT(*to_html(r, {}), AllOf(HasSubstr("Not finished"), HasSubstr("headline unfinished")));
+  // A minute later it will have seconds to draw.
+  r.seconds = {{"search", 0}};
+  EXPECT_THAT(*to_html(r, {}), AllOf(Not(HasSubstr("Where the time went")), Not(HasSubstr("0.0 s"))));
 }
 
 TEST(Page, TheHeadlineLooksLikeWhatWasShown) {

@@ -216,7 +216,7 @@ void add_conversation(PageData& data, const RunEvidence& evidence, PageRoom& roo
   room.take(said.used());
 }
 
-// Where the seconds of the run went.
+// Where the seconds of the run went; nothing while none is on record.
 Markup time_map(const RunReport& r) {
   Treemap map{"where the seconds of the run went", {}};
   double attempts = 0;
@@ -239,6 +239,9 @@ Markup time_map(const RunReport& r) {
   for (const auto& [name, seconds] : r.seconds)
     if (name != "search" || attempts == 0)
       parts.push_back({name, fmt::format("{:.1f} s", seconds), seconds, Tone::kThird});
+  constexpr double kShown = 0.05;  // less would be drawn as "0.0 s"
+  std::erase_if(parts, [](const TreemapPart& part) { return part.value < kShown; });
+  if (parts.empty()) return {};
   map.parts = std::move(parts);
   return both_widths(map);
 }
@@ -266,9 +269,10 @@ void add_reproduction(PageData& data, const RunReport& r, const RunEvidence& evi
   add_fact(data, "how", "seed of the search", fmt::format("{:x}", evidence.seed));
   if (evidence.peaks)
     add_fact(data, "how", "limits measured",
-             fmt::format("fp32 {:.0f} GFLOP/s with {} thread{}, {}", evidence.peaks->fp32_gflops,
+             fmt::format("fp32 {:.0f} GFLOP/s with {} thread{}, {}{}", evidence.peaks->fp32_gflops,
                          evidence.peaks->threads, evidence.peaks->threads == 1 ? "" : "s",
-                         evidence.peaks->measured_at));
+                         evidence.peaks->measured_at,
+                         evidence.peaks->disturbed ? " (on a busy machine: least values)" : ""));
   data.markup("time_map", time_map(r)).rows("notes");
   for (std::size_t i = 0; i < std::min<std::size_t>(r.notes.size(), 100); ++i)
     data.row("notes", PageData().text("line", short_line(r.notes[i], 400)));

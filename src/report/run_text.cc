@@ -288,7 +288,7 @@ std::string to_markdown(const RunReport& r) {
   bool modelled = std::ranges::any_of(
       r.attempts, [](const Attempt& a) { return a.judgement && a.judgement->modelled_ns; });
   text += fmt::format(
-      "| # | from | pass | change | outcome | {} | over its rival | advice: promised, measured "
+      "| # | from | pass | change | outcome | {} | over what it challenged | advice: promised, measured "
       "|\n|---|---|---|---|---|---|---|---|\n",
       modelled ? "modelled" : "speedup");
   for (const Attempt& a : r.attempts) {

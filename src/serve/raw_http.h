@@ -42,19 +42,27 @@ class RawClient {
       if (!until.empty() && received_.find(until) != std::string::npos) break;
       pollfd polled{socket_.get(), POLLIN, 0};
       if (::poll(&polled, 1, 100) <= 0) continue;
-      char piece[16384];
-      const ssize_t n = ::recv(socket_.get(), piece, sizeof piece, 0);
-      if (n <= 0) {
-        closed_ = true;
-        break;
-      }
-      received_.append(piece, static_cast<std::size_t>(n));
+      if (!read_piece()) break;
     }
     return std::exchange(received_, {});
   }
+  // What has come, or comes next.
+  std::string receive_once() {
+    read_piece();
+    return std::exchange(received_, {});
+  }
+  int fd() const { return socket_.get(); }
   bool closed() const { return closed_; }
 
  private:
+  bool read_piece() {
+    char piece[16384];
+    const ssize_t n = ::recv(socket_.get(), piece, sizeof piece, 0);
+    if (n <= 0) return closed_ = true, false;
+    received_.append(piece, static_cast<std::size_t>(n));
+    return true;
+  }
+
   Fd socket_;
   bool connected_ = false, closed_ = false;
   std::string received_;

@@ -20,6 +20,7 @@ void fields(auto&& field, Like<Peaks> auto& p) {
   field("bandwidths", p.bandwidths);
   field("measured_at", p.measured_at);
   field("threads", p.threads);
+  field("disturbed", p.disturbed);
 }
 
 namespace {

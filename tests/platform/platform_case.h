@@ -13,13 +13,13 @@
 
 namespace kforge {
 
-// Kept for all tests of the program: KForge's runner is compiled for another machine once.
-inline const fs::path& home_of_tests() {
-  static TempDir home = TempDir::create().value();
-  return home.path();
+// Kept for all tests of a build, which are processes of their own: KForge's runner is compiled for another
+// machine once, and this one's limits are measured once.
+inline void use_home_of_tests() {
+  const fs::path home = fs::path(KFORGE_BINARY_DIR) / "platform_home";
+  fs::create_directories(home);
+  ::setenv("KFORGE_HOME", home.c_str(), 1);
 }
-
-inline void use_home_of_tests() { ::setenv("KFORGE_HOME", home_of_tests().c_str(), 1); }
 
 inline EvalOptions options_on(const std::string& platform, const std::string& task) {
   EvalOptions options;
