@@ -1,7 +1,9 @@
-// smith_design TASK [SHAPES] [--loops] [--dump PASS] [--times] [--moves] [--move NAME]...
+// smith_design TASK [SHAPES] [--loops] [--dump PASS] [--times] [--moves] [--move NAME]... [--without
+// FEATURE]...
 // [--language cpp|opencl|glsl|cuda|msl [--plan]]: the smith's first design, for developers. --loops: its loop
 // nests; --dump: the program after a pass ("lower", "match_contractions"; an unknown name lists them);
-// --times: what each pass took; --moves: what a search may change; --move: the design after such a step.
+// --times: what each pass took; --moves: what a search may change; --move: the design after such a step;
+// --without: for a machine that lacks something ("avx512f").
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -57,7 +59,7 @@ int main(int argc, char** argv) {
   using namespace kforge;
   if (argc < 2) return 2;
   bool loops = false, plan = false, times = false, list_moves = false;
-  std::vector<std::string> moves;
+  std::vector<std::string> moves, missing;
   std::string shapes = "bench", language = "cpp", dump_after;
   for (int i = 2; i < argc; ++i)
     if (std::strcmp(argv[i], "--loops") == 0)
@@ -70,6 +72,8 @@ int main(int argc, char** argv) {
       list_moves = true;
     else if (std::strcmp(argv[i], "--move") == 0 && i + 1 < argc)
       moves.emplace_back(argv[++i]);
+    else if (std::strcmp(argv[i], "--without") == 0 && i + 1 < argc)
+      missing.emplace_back(argv[++i]);
     else if (std::strcmp(argv[i], "--dump") == 0 && i + 1 < argc)
       dump_after = argv[++i];
     else if (std::strcmp(argv[i], "--language") == 0 && i + 1 < argc)
@@ -82,6 +86,7 @@ int main(int argc, char** argv) {
   if (!bound) return fmt::print(stderr, "{}\n", bound.error().text()), 1;
   auto machine = describe_machine();
   if (!machine) return fmt::print(stderr, "{}\n", machine.error().text()), 1;
+  for (const std::string& feature : missing) machine->features.erase(feature);
   smith::Problem problem = smith_problem(*bound, *machine, machine->threads());
   problem.graph = join_operators(problem.graph);  // as the generator does
   if (times || !dump_after.empty()) return print_passes(problem, dump_after, times);
