@@ -190,6 +190,11 @@ class Vulkan final : public DeviceApi {
     if (spirv.push_bytes > pushed)
       return fmt::format("kernel '{}' has a push block of {} bytes, and the plan's scalars have {}",
                          launch.kernel, spirv.push_bytes, pushed);
+    if (pushed > device_.limits().maxPushConstantsSize)
+      return fmt::format(
+          "kernel '{}': its scalars take {} bytes of push constants, and the device has {}: sizes are macros "
+          "already, and values can go into a buffer",
+          launch.kernel, pushed, device_.limits().maxPushConstantsSize);
     return std::nullopt;
   }
 

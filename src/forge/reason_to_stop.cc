@@ -40,8 +40,8 @@ Result<std::optional<Ending>> reason_to_stop(ForgeState& s) {
   if (!best) return std::nullopt;
   const std::optional<Speedup>& speedup = best->judgement->speedup;
   if (s.options.target && speedup && speedup->lo >= *s.options.target) return Ending::kTarget;
-  // A baseline that is faster knows something the roofline does not; so does a machine that was too busy to be
-  // measured.
+  // A baseline that is faster knows something the roofline does not; so does a machine that was too busy to
+  // be measured.
   bool behind = speedup && speedup->value < 1;
   if (best->judgement->roofline_fraction.value_or(0) >= kNearRoofline && !behind) {
     KF_TRY(const Peaks* peaks, s.workspace->peaks());

@@ -48,6 +48,17 @@ TEST_F(VulkanProgram, ATunableReachesASpecializationConstant) {
   EXPECT_EQ(narrow.outcome, Outcome::kWrongValue) << "the constant keeps the shader's own value";
 }
 
+// A layout that is larger than the device's limit is undefined behaviour, which some drivers survive.
+TEST_F(VulkanProgram, ScalarsThatDoNotFitTheDeviceAreNamed) {
+  std::string scalars;
+  for (int i = 0; i < 60; ++i) scalars += R"(, {"i64": 1})";
+  std::string steps = kSteps;
+  steps.replace(steps.find(R"("y"])"), 4, R"("y")" + scalars + "]");
+  const EvalReport report = judged(kWide, R"({"defines": {"CONSTANT_3": "TILE"}, )" + steps);
+  EXPECT_FALSE(report.passed());
+  EXPECT_THAT(report.reason, HasSubstr("its scalars take 480 bytes of push constants, and the device has"));
+}
+
 // Lavapipe takes a uniform block where the plan hands over a storage buffer; other drivers need not.
 TEST_F(VulkanProgram, TheValidationLayersRefuseAWrongDescriptor) {
   if (!fs::exists("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json"))
