@@ -1,5 +1,7 @@
 #include "smith/smith.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -152,6 +154,55 @@ Result<Design> design(const Problem& problem, const Prepared& prepared, Schedule
   return result;
 }
 
+// What makes two contractions the same problem to a schedule.
+std::string shape_of(const MatchedContraction& matched) {
+  const Contraction c = matched.product ? *matched.product : matched.convolution->contraction();
+  std::string shape = fmt::format("{} {} {} {} {} ", c.batch, c.m, c.n, c.k, c.run);
+  if (const auto& conv = matched.convolution)
+    shape +=
+        fmt::format("{} {} {} ", fmt::join(conv->kernel, "x"), fmt::join(conv->strides, "x"), conv->groups);
+  return shape;
+}
+std::string shape_of(const Attention& a) {
+  return fmt::format("attention {} {} {} {} {} {} ", a.batch, a.queries, a.keys, a.depth, a.width, a.causal);
+}
+
+// The layers of a network are often alike, and one function serves them all: what is tried for one of them is
+// tried for all, in one attempt, or a search would compile the network once for each layer.
+class AlikeMoves {
+ public:
+  explicit AlikeMoves(const Schedule& from) : from_(from) {}
+
+  // One step for one kernel; `name` of a step is the same for kernels that are alike by `kind`.
+  void add(const std::string& kind, const std::string& tensor, const std::string& schedule, Move move,
+           const std::string& name) {
+    const auto [place, is_new] = known_.try_emplace(kind + "/" + name, steps_.size());
+    if (is_new) steps_.push_back({std::move(move), from_, 0});
+    Joint& step = steps_[place->second];
+    step.schedule.contractions[tensor] = schedule;
+    ++step.kernels;
+  }
+  std::vector<Move> moves() {
+    std::vector<Move> all;
+    for (Joint& step : steps_) {
+      if (step.kernels > 1) step.move.name += fmt::format(" and {} alike", step.kernels - 1);
+      step.move.schedule = to_json(step.schedule);
+      all.push_back(std::move(step.move));
+    }
+    return all;
+  }
+
+ private:
+  struct Joint {
+    Move move;
+    Schedule schedule;
+    int kernels = 0;
+  };
+  const Schedule& from_;
+  std::vector<Joint> steps_;
+  std::map<std::string, std::size_t> known_;  // kind and name to step
+};
+
 }  // namespace
 
 Result<Design> first_design(const Problem& problem, std::string_view remembered) {
@@ -180,24 +231,22 @@ std::vector<Move> moves(const Problem& problem, const Design& from) {
     next.steps = v.steps;
     found.push_back({v.name, v.tag, v.why, to_json(next)});
   }
+  AlikeMoves alike(*schedule);
   for (const MatchedContraction& matched : prepared->contractions) {
     const auto now = schedule_of(problem, matched, *schedule);
     if (!now) continue;
-    for (const ScheduleMove& move : neighbours(*now, matched, problem.machine, problem.precision)) {
-      Schedule next = *schedule;
-      next.contractions[matched.tensor] = to_json(move.schedule);
-      found.push_back({move.name + " " + matched.tensor, move.tag, move.why, to_json(next), move.expected});
-    }
+    for (const ScheduleMove& move : neighbours(*now, matched, problem.machine, problem.precision))
+      alike.add(shape_of(matched) + to_json(*now), matched.tensor, to_json(move.schedule),
+                {move.name + " " + matched.tensor, move.tag, move.why, {}, move.expected}, move.name);
   }
   for (const MatchedAttention& matched : prepared->attentions) {
     const auto now = schedule_of(problem, matched, *schedule);
     if (!now) continue;
-    for (const AttentionMove& move : neighbours(*now, matched.attention)) {
-      Schedule next = *schedule;
-      next.contractions[matched.attention.tensor] = to_json(move.schedule);
-      found.push_back({move.name, "tile", move.why, to_json(next)});
-    }
+    for (const AttentionMove& move : neighbours(*now, matched.attention))
+      alike.add(shape_of(matched.attention) + to_json(*now), matched.attention.tensor, to_json(move.schedule),
+                {move.name, "tile", move.why}, move.name);
   }
+  for (Move& move : alike.moves()) found.push_back(std::move(move));
   return found;
 }
 

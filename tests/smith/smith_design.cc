@@ -1,10 +1,16 @@
-// smith_design TASK [SHAPES] [--loops] [--dump PASS] [--times] [--language cpp|opencl|glsl|cuda|msl
-// [--plan]]: the smith's first design, for developers. --loops: its loop nests; --dump: the program after a
-// pass ("lower", "match_contractions"; an unknown name lists them); --times: what each pass took.
+// smith_design TASK [SHAPES] [--loops] [--dump PASS] [--times] [--moves] [--move NAME]... [--without
+// FEATURE]...
+// [--language cpp|opencl|glsl|cuda|msl [--plan]]: the smith's first design, for developers. --loops: its loop
+// nests; --dump: the program after a pass ("lower", "match_contractions"; an unknown name lists them);
+// --times: what each pass took; --moves: what a search may change; --move: the design after such a step;
+// --without: for a machine that lacks something ("avx512f").
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 
+#include "graph/join.h"
 #include "smith/pipeline.h"
 #include "smith_problem.h"
 
@@ -29,13 +35,31 @@ int print_passes(const smith::Problem& problem, const std::string& dump_after, b
   return 0;
 }
 
+// The first design after the steps of a search that are named; nothing, and a message, where one does not
+// exist.
+std::optional<smith::Design> moved_design(const smith::Problem& problem,
+                                          const std::vector<std::string>& names) {
+  auto design = smith::first_design(problem);
+  for (const std::string& name : names) {
+    if (!design) break;
+    const auto moves = smith::moves(problem, *design);
+    const auto found = std::ranges::find(moves, name, &smith::Move::name);
+    if (found == moves.end())
+      return fmt::print(stderr, "there is no move '{}'; --moves lists them\n", name), std::nullopt;
+    design = smith::design_from(problem, found->schedule);
+  }
+  if (!design) return fmt::print(stderr, "{}\n", design.error().text()), std::nullopt;
+  return std::move(*design);
+}
+
 }  // namespace
 }  // namespace kforge
 
 int main(int argc, char** argv) {
   using namespace kforge;
   if (argc < 2) return 2;
-  bool loops = false, plan = false, times = false;
+  bool loops = false, plan = false, times = false, list_moves = false;
+  std::vector<std::string> moves, missing;
   std::string shapes = "bench", language = "cpp", dump_after;
   for (int i = 2; i < argc; ++i)
     if (std::strcmp(argv[i], "--loops") == 0)
@@ -44,6 +68,12 @@ int main(int argc, char** argv) {
       plan = true;
     else if (std::strcmp(argv[i], "--times") == 0)
       times = true;
+    else if (std::strcmp(argv[i], "--moves") == 0)
+      list_moves = true;
+    else if (std::strcmp(argv[i], "--move") == 0 && i + 1 < argc)
+      moves.emplace_back(argv[++i]);
+    else if (std::strcmp(argv[i], "--without") == 0 && i + 1 < argc)
+      missing.emplace_back(argv[++i]);
     else if (std::strcmp(argv[i], "--dump") == 0 && i + 1 < argc)
       dump_after = argv[++i];
     else if (std::strcmp(argv[i], "--language") == 0 && i + 1 < argc)
@@ -56,7 +86,9 @@ int main(int argc, char** argv) {
   if (!bound) return fmt::print(stderr, "{}\n", bound.error().text()), 1;
   auto machine = describe_machine();
   if (!machine) return fmt::print(stderr, "{}\n", machine.error().text()), 1;
-  const smith::Problem problem = smith_problem(*bound, *machine, machine->threads());
+  for (const std::string& feature : missing) machine->features.erase(feature);
+  smith::Problem problem = smith_problem(*bound, *machine, machine->threads());
+  problem.graph = join_operators(problem.graph);  // as the generator does
   if (times || !dump_after.empty()) return print_passes(problem, dump_after, times);
   if (loops) {
     auto text = smith::print_loops(problem);
@@ -72,7 +104,11 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (language != "cpp") return fmt::print(stderr, "there is no language '{}'\n", language), 2;
-  auto design = smith::first_design(problem);
-  if (!design) return fmt::print(stderr, "{}\n", design.error().text()), 1;
-  fmt::print("{}", design->source);
+  const auto design = moved_design(problem, moves);
+  if (!design) return 1;
+  if (list_moves)
+    for (const smith::Move& move : smith::moves(problem, *design))
+      fmt::print("{}: {}\n", move.name, move.why);
+  else
+    fmt::print("{}", design->source);
 }

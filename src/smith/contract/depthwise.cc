@@ -24,7 +24,8 @@ Result<ContractionCode> emit_depthwise(const Convolution& conv, const Contractio
                                        const StagedImage& image) {
   const std::vector<long> in = three(conv.input, 1);
   const bool staged = image.begins[0] != 0 || image.begins[1] != 0 || image.begins[2] != 0 ||
-                      image.phases > 1 || image.depth > in[0] || image.height > in[1] || image.width > in[2];
+                      image.phases > 1 || image.depth > in[0] || image.height > in[1] ||
+                      image.width > in[2] || conv.output.back() < schedule.lanes;  // read past its end
   const Contraction c = conv.contraction();
   if (schedule.arithmetic != Arithmetic::kFp32) return fail("depthwise convolutions are computed in fp32");
   if (schedule.stream && !conv.stream_ok)

@@ -173,6 +173,10 @@ ContractionSchedule first_schedule(const Contraction& c, const Machine& machine,
   choose_tile(s, c, machine, c.run_length());
   choose_packing(s, c, machine);
   choose_blocks(s, c, machine);
+  // One block has all columns: its rows of a are read by nobody else, so whoever multiplies packs them, into
+  // a cache of its own, and no thread waits for the others to have packed theirs.
+  if (s.a == Packing::kCall && s.splits == 1 && c.batch == 1 && s.block_n >= c.n && c.run == 0)
+    s.a = Packing::kBlock;
   const double bytes = 4.0 * static_cast<double>(c.batch * c.m * c.n);
   s.stream = c.stream_ok && bytes > 0.5 * static_cast<double>(machine.last_level_bytes()) &&
              c.run_length() % 16 == 0 && s.tile_n() % 16 == 0;  // whole lines only: parts of them cost a read

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace kforge::smith {
 namespace {
@@ -152,6 +153,41 @@ Expr guard(Expr condition, Expr inside, Expr outside) {
                .args = {std::move(condition), std::move(inside), std::move(outside)}});
 }
 
+namespace {
+
+bool is_real(const Expr& e) {
+  return e->op == Op::kNumber && (e->type == Type::kFloat || e->type == Type::kDouble);
+}
+
+// Arithmetic on two numbers, rounded as the kernel would: an exporter writes the scale of an attention as
+// 64 ^ -0.5.
+std::optional<Expr> folded(Op op, const Expr& a, const Expr& b) {
+  if (!is_real(a) || !is_real(b) || a->type != b->type) return std::nullopt;
+  const auto compute = [op](auto x, auto y) -> std::optional<double> {
+    switch (op) {
+      case Op::kAdd:
+        return x + y;
+      case Op::kSub:
+        return x - y;
+      case Op::kMul:
+        return x * y;
+      case Op::kDiv:
+        return x / y;
+      case Op::kPow:
+        return std::pow(x, y);
+      default:
+        return std::nullopt;
+    }
+  };
+  const auto value = a->type == Type::kFloat
+                         ? compute(static_cast<float>(a->number), static_cast<float>(b->number))
+                         : compute(a->number, b->number);
+  if (!value) return std::nullopt;
+  return number(*value, a->type);
+}
+
+}  // namespace
+
 Expr unary(Op op, Expr a) {
   const Type type = op == Op::kIsNan || op == Op::kIsInf || op == Op::kNot ? Type::kBool : a->type;
   return make({.op = op, .type = type, .args = {std::move(a)}});
@@ -180,6 +216,7 @@ Expr binary(Op op, Expr a, Expr b) {
   if (op == Op::kMul && is_number(a, 1)) return b;
   if ((op == Op::kAdd || op == Op::kSub) && is_number(b, 0)) return a;
   if (op == Op::kAdd && is_number(a, 0)) return b;
+  if (const auto known = folded(op, a, b)) return *known;
   return make({.op = op, .type = type, .args = {std::move(a), std::move(b)}});
 }
 

@@ -14,8 +14,9 @@ namespace {
 // An operand that each result needs anew (a matrix times few vectors) is computed on the way.
 Value operand(Lowering& l, std::size_t i, const char* name, std::int64_t reuse = 1 << 20) {
   const Value x = l.input(i);
-  return x.tensor.empty() && x.cost > 1 && reuse >= 8 ? l.materialize(x, l.node().outputs[0] + "_" + name)
-                                                      : x;
+  return x.tensor.empty() && x.cost > 1 && reuse >= 8 && !only_moves(x)
+             ? l.materialize(x, l.node().outputs[0] + "_" + name)
+             : x;
 }
 
 Value contraction(Lowering& l, DType dtype, const Shape& kept, const Shape& reduced,

@@ -97,21 +97,22 @@ Cell cell_of(Lowering& l, std::int64_t gates) {
 Value input_products(Lowering& l, const Cell& c) {
   std::vector<Value> products;
   const std::int64_t columns = c.gates * c.hidden;
-  const Value x = stored(l, c.x, "sequence");
+  const Value x = only_moves(c.x) ? c.x : stored(l, c.x, "sequence");
   for (std::int64_t d = 0; d < c.directions; ++d) {
+    // Under the shape of the gates: of one direction, the bias is then the product's epilogue.
     products.push_back(l.reduce(
-        Combine::kSum, x.dtype, {c.steps, c.batch, columns}, {c.input},
+        Combine::kSum, x.dtype, {1, c.steps, c.batch, columns}, {c.input},
         [&](const Position& k, const Position& r) {
-          return binary(Op::kMul, x.at({k[0], k[1], r[0]}), c.w.at({integer(d), k[2], r[0]}));
+          return binary(Op::kMul, x.at({k[1], k[2], r[0]}), c.w.at({integer(d), k[3], r[0]}));
         },
         "from_input"));
     l.program().stages.back().node = &l.node();
   }
   Value all{x.dtype, {c.directions, c.steps, c.batch, columns}, {}, {}, 4};
   all.at = [products, bias = c.bias](const Position& p) {
-    Expr sum = products[0].at({p[1], p[2], p[3]});
-    if (products.size() == 2)
-      sum = select(binary(Op::kEqual, p[0], integer(0)), sum, products[1].at({p[1], p[2], p[3]}));
+    const Position within{integer(0), p[1], p[2], p[3]};
+    Expr sum = products[0].at(within);
+    if (products.size() == 2) sum = select(binary(Op::kEqual, p[0], integer(0)), sum, products[1].at(within));
     return bias ? binary(Op::kAdd, sum, bias->at({p[0], p[3]})) : sum;
   };
   return l.materialize(all, "gates");

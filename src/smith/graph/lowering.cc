@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "smith/graph/epilogues.h"
 #include "smith/graph/names.h"
 
 namespace kforge::smith {
 namespace {
 
 bool is_identifier_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-// Arithmetic that is worth storing when it would be done a second time.
-constexpr double kWorthStoring = 12;
 
 }  // namespace
 
@@ -28,6 +26,36 @@ Position broadcast(const Position& position, const Shape& operand) {
   for (std::size_t d = 0; d < operand.size(); ++d)
     result.push_back(operand[d] == 1 ? integer(0) : position[skip + d]);
   return result;
+}
+
+Position probe_position(const Shape& shape) {
+  Position position;
+  for (const std::int64_t extent : shape)
+    position.push_back(variable(fmt::format("d{}", position.size()), extent));
+  return position;
+}
+
+bool only_moves(const Value& value) {
+  const Expr element = value.at(probe_position(value.shape));
+  if (element->op != Op::kLoad) return false;
+  const Expr place = flat_position(element->coefs, element->args);
+  bool plain = is_position(place);
+  visit(place, [&](const ExprNode& node) { plain &= node.op != Op::kDigit; });
+  return plain;
+}
+
+bool reads_across(const Value& value) {
+  constexpr std::int64_t kLine = 16;
+  if (value.shape.empty() || value.shape.back() < kLine) return false;
+  const Position position = probe_position(value.shape);
+  bool across = false;
+  visit(value.at(position), [&](const ExprNode& node) {
+    if (node.op != Op::kLoad) return;
+    bool linear = true;
+    const auto step = coefficient(flat_position(node.coefs, node.args), position.back()->name, &linear);
+    across |= linear && std::abs(step) >= kLine;
+  });
+  return across;
 }
 
 Lowering::Lowering(const Problem& problem) : problem_(problem) {}
@@ -220,11 +248,39 @@ void Lowering::lower_node(const Node& node) {
   node_ = &node;
   const Lower fn = find_lowering(node);
   if (!fn) throw Unsupported{"there is no loop form of it yet"};
+  const std::size_t first_stage = program_.stages.size();
   fn(*this);
+  store_behind_products(first_stage);
   for (const std::string& output : node.outputs) {
     const auto found = values_.find(output);
-    if (found != values_.end() && uses_[output] > 1)
-      found->second = reread(found->second, uses_[output], output);
+    if (found == values_.end()) continue;
+    Value& value = found->second;
+    if (element_count(value.shape) == 1 && value.tensor.empty() &&
+        value.at(probe_position(value.shape))->op == Op::kNumber)
+      value.cost = 0;  // known already
+    if (uses_[output] <= 1) continue;
+    // Moves alone stay what they are: a product packs its operands anyway.
+    if (value.tensor.empty() && reads_across(value) && !only_moves(value))
+      value = materialize(value, output);
+    else
+      value = reread(value, uses_[output], output);
+  }
+}
+
+void Lowering::store_behind_products(std::size_t first_stage) {
+  if (!bodies_.empty()) return;
+  for (std::size_t i = first_stage; i < program_.stages.size(); ++i)
+    if (program_.stages[i].node) sums_.insert(program_.stages[i].tensor);
+  for (const std::string& output : node_->outputs) {
+    const auto found = values_.find(output);
+    if (found == values_.end()) continue;
+    Value& value = found->second;
+    if (value.tensor.empty() && is_float(value.dtype) && is_epilogue_of(value, sums_)) {
+      value = materialize(value, output);
+      program_.stages.back().loose = true;
+      sums_.insert(value.tensor);
+    }
+    if (uses_[output] > 1) sums_.erase(value.tensor);
   }
 }
 
@@ -304,6 +360,7 @@ Program Lowering::run() {
   }
   node_ = nullptr;
   store_outputs();
+  join_loose_stages(program_);
   return std::move(program_);
 }
 

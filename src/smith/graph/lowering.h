@@ -26,6 +26,9 @@ struct Value {
   Type type() const { return type_for(dtype); }
 };
 
+// Arithmetic that is worth storing when it would be done a second time.
+constexpr double kWorthStoring = 12;
+
 // Thrown by an operator that cannot be lowered; lower() turns it into an Error that names the node.
 struct Unsupported {
   std::string why;
@@ -81,6 +84,8 @@ class Lowering {
   void add_constants();
   void lower_node(const Node& node);
   void store_outputs();
+  // Keeps a value that a product's epilogue can write (graph/epilogues.h); notes the products.
+  void store_behind_products(std::size_t first_stage);
   std::string unique_name(const std::string& hint);
   const TensorType& type_of(const std::string& value) const;
 
@@ -90,6 +95,7 @@ class Lowering {
   std::map<std::string, const ConstantTensor*> constants_;
   std::map<std::string, int> uses_;
   std::set<std::string> names_;
+  std::set<std::string> sums_;  // products, and loose stages behind them, that one operator at most reads
   const Node* node_ = nullptr;
   std::vector<std::shared_ptr<const Graph>> bodies_;  // that are being written out, innermost last
   std::vector<std::shared_ptr<const Graph>> kept_;    // nodes and constants of those written out
@@ -99,6 +105,13 @@ class Lowering {
   };
   std::map<std::pair<const Graph*, std::string>, BodyConstant> body_constants_;
 };
+
+// Any position in a tensor of that shape, for a look at what an element is made of.
+Position probe_position(const Shape& shape);
+// Nothing but elements of a tensor, at places that are sums of multiples of the dimensions.
+bool only_moves(const Value& value);
+// Neighbours along the last dimension come from places that are not neighbours: each brings a cache line.
+bool reads_across(const Value& value);
 
 Value constant_value(Lowering& lowering, const std::string& name, const ConstantTensor& tensor);
 

@@ -50,6 +50,7 @@ struct Stage {
   bool exclusive = false, reverse = false;
   std::shared_ptr<const NativeCode> native;
   const Node* node = nullptr;  // the operator it comes from, where it comes from one (contractions)
+  bool loose = false;          // a product's epilogue that joins its reader where it has only one
   std::string label;           // for people: "Softmax_3 maximum"
 };
 

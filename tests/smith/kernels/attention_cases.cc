@@ -30,11 +30,22 @@ struct AttentionCase {
   }
 };
 
+// Keys and values among those of other heads, and more keys than a block has; the last vector of keys is not
+// full.
+struct AmongOtherHeads : AttentionCase<29, false> {
+  static constexpr long kWidth = 16, kDepth = 32, kBlock = 32, kApart = 3 * 32;
+  static constexpr long kQRow = kApart, kKRow = kApart, kVRow = kApart, kYRow = kWidth;
+  static const float* q(const Tensors& t, long batch) { return t.q + batch * kQueries * kApart; }
+  static const float* k(const Tensors& t, long batch) { return t.k + batch * kKeys * kApart; }
+  static const float* v(const Tensors& t, long batch) { return t.v + batch * kKeys * kApart; }
+  static float* y(const Tensors& t, long batch) { return t.y + batch * kQueries * kWidth; }
+};
+
 template <class P>
 const char* check(const char* what) {
   constexpr long size = P::kBatch * P::kQueries * P::kWidth;
-  static float q[P::kBatch * P::kQueries * P::kDepth], k[P::kBatch * P::kKeys * P::kDepth],
-      v[P::kBatch * P::kKeys * P::kWidth], y[size];
+  static float q[P::kBatch * P::kQueries * P::kQRow], k[P::kBatch * P::kKeys * P::kKRow],
+      v[P::kBatch * P::kKeys * P::kVRow], y[size];
   static double want[size];
   Numbers numbers;
   numbers.fill(q), numbers.fill(k), numbers.fill(v);
@@ -45,14 +56,14 @@ const char* check(const char* what) {
       for (long j = 0; j < keys; ++j) {
         double sum = 0;
         for (long d = 0; d < P::kDepth; ++d)
-          sum += double(q[(b * P::kQueries + i) * P::kDepth + d]) * k[(b * P::kKeys + j) * P::kDepth + d];
+          sum += double(q[(b * P::kQueries + i) * P::kQRow + d]) * k[(b * P::kKeys + j) * P::kKRow + d];
         weights[j] = sum / 8;
         most = weights[j] > most ? weights[j] : most;
       }
       for (long j = 0; j < keys; ++j) total += weights[j] = std::exp(weights[j] - most);
       for (long d = 0; d < P::kWidth; ++d) {
         double sum = 0;
-        for (long j = 0; j < keys; ++j) sum += weights[j] / total * v[(b * P::kKeys + j) * P::kWidth + d];
+        for (long j = 0; j < keys; ++j) sum += weights[j] / total * v[(b * P::kKeys + j) * P::kVRow + d];
         want[(b * P::kQueries + i) * P::kWidth + d] = sum;
       }
     }
@@ -63,6 +74,7 @@ const char* check(const char* what) {
 
 const char* panels() {
   if (auto bad = check<AttentionCase<29, false>>("all keys")) return bad;
+  if (auto bad = check<AmongOtherHeads>("among other heads")) return bad;
   return check<AttentionCase<29, true>>("causal");
 }
 const char* dots() {

@@ -114,8 +114,40 @@ const char* orders_and_parts() {
   return check<Parts>("parts of k");
 }
 
+// One row that sees all of k at once: numbers between 0 and 1, whose sum grows all the way.
+struct LongSum : ContractionDefaults {
+  struct Tensors {
+    float* y;
+  };
+  static constexpr long kM = 1, kK = 4096, kRows = 1, kVectors = 1, kTileN = kLanes, kN = kTileN;
+  static constexpr long kRowPanels = 1, kTallPanels = 1, kColumnPanels = 1, kPanelsPerRun = 1, kEdge = kTileN;
+  static constexpr Pack kPackA = Pack::kInPlace;
+  static constexpr long kASide = kK, kADepth = 1;
+  static void finish_vector(const Tensors& t, long, long, long column, const float* sum_at) {
+    store(t.y + column, load<Vec>(sum_at + column));
+  }
+  static void finish_element(const Tensors&, long, long, long, const float*) {}
+};
+const char* long_sums() {
+  static float a[LongSum::kK], b[LongSum::kK * kLanes], y[kLanes];
+  Numbers numbers;
+  const auto between = [&] { return (numbers.next() + 8) * 17 / 289 + (numbers.next() + 8) / 289; };
+  for (float& x : a) x = between();
+  for (float& x : b) x = between();
+  Tile<LongSum>::whole_any(1, false, {y}, 0, 0, 0, LongSum::kK, a, b, nullptr);
+  double squares = 0;
+  for (long j = 0; j < kLanes; ++j) {
+    double want = 0;
+    for (long k = 0; k < LongSum::kK; ++k) want += double(a[k]) * b[k * kLanes + j];
+    squares += (y[j] / want - 1) * (y[j] / want - 1) / kLanes;
+  }
+  // One chain of all steps is off by 1e-6.
+  return std::sqrt(squares) < 3e-7 ? nullptr : wrong("a long sum, relative", std::sqrt(squares), 0);
+}
+
 }  // namespace
 
-DEFINE_KERNEL_CASES(contraction, {"EveryPacking", every_packing}, {"OrdersAndPartsOfK", orders_and_parts});
+DEFINE_KERNEL_CASES(contraction, {"LongSums", long_sums}, {"EveryPacking", every_packing},
+                    {"OrdersAndPartsOfK", orders_and_parts});
 
 }  // namespace kforge

@@ -81,24 +81,25 @@ const char* winograd() {
 }
 
 // 3 planes of 8 x 37; 3 x 3 taps, in place or padded by one.
-template <bool kPadded, bool kNonTemporal>
-struct DepthwiseCase : StoreImage<1, (kPadded ? 8 * 37 : 6 * 35)> {
+template <bool kPadded, bool kNonTemporal, long kWide = 37>
+struct DepthwiseCase : StoreImage<1, (kPadded ? 8 * kWide : 6 * (kWide - 2))> {
   static constexpr bool kStaged = kPadded, kStream = kNonTemporal;
   static constexpr long kPlanes = 3, kGroups = 3, kFilters = 1, kTaps = 9, kTapsH = 3, kTapsW = 3;
   static constexpr long kStrideD = 1, kStrideH = 1, kDilationD = 1, kDilationH = 1, kDilationW = 1;
-  static constexpr long kOutRows = kPadded ? 8 : 6, kOutH = kOutRows, kOutW = kPadded ? 37 : 35;
-  static constexpr long kPieceRows = kPadded ? kOutRows : 4, kRowsAtOnce = 2, kInputPlane = 8 * 37;
-  static constexpr long kChannels = 1, kInD = 1, kInH = 8, kInW = 37, kPadD = 0, kPadH = 1, kPadW = 1;
-  static constexpr long kStagedD = 1, kStagedH = 10, kStagedW = 39, kPhases = 1;
-  static constexpr long kRowStride = kPadded ? 39 : 37, kPlaneStride = kRowStride * (kPadded ? 10 : 8),
-                        kChannelStride = 400;
+  static constexpr long kOutRows = kPadded ? 8 : 6, kOutH = kOutRows, kOutW = kPadded ? kWide : kWide - 2;
+  static constexpr long kPieceRows = kPadded ? kOutRows : 4, kRowsAtOnce = 2, kInputPlane = 8 * kWide;
+  static constexpr long kChannels = 1, kInD = 1, kInH = 8, kInW = kWide, kPadD = 0, kPadH = 1, kPadW = 1;
+  static constexpr long kStagedD = 1, kStagedH = 10, kStagedW = kWide + 2, kPhases = 1;
+  static constexpr long kRowStride = kPadded ? kWide + 2 : kWide,
+                        kPlaneStride = kRowStride * (kPadded ? 10 : 8), kChannelStride = 400;
   static constexpr long kPerThread = 1024, kOwnStaged = 256;
 };
 
 template <class P>
 const char* check_depthwise(const char* what) {
   constexpr long size = P::kPlanes * P::kOutRows * P::kOutW;
-  static float x[3 * 8 * 37], w[27];
+  constexpr long wide = P::kInW;
+  static float x[3 * 8 * wide], w[27];
   alignas(64) static float y[size], scratch[2048];
   static double want[size];
   Numbers numbers;
@@ -110,7 +111,8 @@ const char* check_depthwise(const char* what) {
         double sum = 0;
         for (long tap = 0; tap < 9; ++tap) {
           const long h = i + tap / 3 - pad, v = j + tap % 3 - pad;
-          if (h >= 0 && h < 8 && v >= 0 && v < 37) sum += double(x[(p * 8 + h) * 37 + v]) * w[p * 9 + tap];
+          if (h >= 0 && h < 8 && v >= 0 && v < wide)
+            sum += double(x[(p * 8 + h) * wide + v]) * w[p * 9 + tap];
         }
         want[(p * P::kOutRows + i) * P::kOutW + j] = sum;
       }
@@ -121,6 +123,7 @@ const char* check_depthwise(const char* what) {
 const char* depthwise() {
   if (auto bad = check_depthwise<DepthwiseCase<false, false>>("in place")) return bad;
   if (auto bad = check_depthwise<DepthwiseCase<true, false>>("padded")) return bad;
+  if (auto bad = check_depthwise<DepthwiseCase<true, false, 3>>("narrower than a vector")) return bad;
   return check_depthwise<DepthwiseCase<false, true>>("aligned pieces");
 }
 

@@ -19,6 +19,7 @@
 
 #include "smith/kernels/math/exp_low.h"
 #include "smith/kernels/memory/transpose.h"
+#include "smith/kernels/vectors/accumulators.h"
 #include "smith/kernels/vectors/extrema.h"
 
 namespace {
@@ -37,8 +38,14 @@ struct AttentionKernel {
  private:
   // Few queries: keys are read where they lie.
   static constexpr bool kDots = P::kQueries <= 4 && P::kKColumn == 1 && P::kQColumn == 1;
+  static constexpr long kMostCopied = 1 << 15;         // floats, on the stack of a thread
   static constexpr long kPanel = 2 * kLanes;           // keys that are scored at once
   static constexpr int kTall = kLanes == 16 ? 12 : 6;  // queries that are worked on at once
+  // Values that lie far apart, among those of other heads, are copied side by side: every few queries go over
+  // all of a block's, and each would be a page of its own.
+  static constexpr bool kCopiesValues =
+      !kDots && P::kVRow > 2 * P::kWidth&& P::kBlock* P::kWidth <= kMostCopied;
+  static constexpr long kVStep = kCopiesValues ? P::kWidth : P::kVRow;
 
   // Keys [0, count) as panels [depth][kPanel], so that vectors lie along keys; what is missing of the last
   // one is zero. Their values are prefetched meanwhile: they are read by columns, which the hardware does not
@@ -47,21 +54,28 @@ struct AttentionKernel {
     for (long first = 0; first < count; first += kPanel, panels += P::kDepth * kPanel)
       for (long part = 0; part < kPanel; part += kLanes) {
         const float* from = k + (first + part) * P::kKRow;
+        const long keys = std::clamp(count - first - part, 0L, kLanes);
         long d = 0;
-        if (P::kKColumn == 1 && first + part + kLanes <= count)
+        if (P::kKColumn == 1)
           for (; d + kLanes <= P::kDepth; d += kLanes) {
             if (d % 16 == 0 && d < P::kWidth)
-              for (long i = 0; i < kLanes; ++i) __builtin_prefetch(v + (first + part + i) * P::kVRow + d);
-            Vec square[kLanes];
-            for (long i = 0; i < kLanes; ++i) square[i] = load<Vec>(from + i * P::kKRow + d);
+              for (long i = 0; i < keys; ++i) __builtin_prefetch(v + (first + part + i) * P::kVRow + d);
+            Vec square[kLanes] = {};
+            if (keys == kLanes)
+              for (long i = 0; i < kLanes; ++i) square[i] = load<Vec>(from + i * P::kKRow + d);
+            else
+              for (long i = 0; i < keys; ++i) square[i] = load<Vec>(from + i * P::kKRow + d);
             transpose_square(square);
             for (long i = 0; i < kLanes; ++i) store(panels + (d + i) * kPanel + part, square[i]);
           }
         for (; d < P::kDepth; ++d)
           for (long i = 0; i < kLanes; ++i)
-            panels[d * kPanel + part + i] =
-                first + part + i < count ? from[i * P::kKRow + d * P::kKColumn] : 0.0f;
+            panels[d * kPanel + part + i] = i < keys ? from[i * P::kKRow + d * P::kKColumn] : 0.0f;
       }
+  }
+  static inline void copy_values(const float* v, long count, float* values) {
+    for (long i = 0; i < count; ++i)
+      __builtin_memcpy(values + i * P::kWidth, v + i * P::kVRow, P::kWidth * sizeof(float));
   }
 
   // sums[r][column] = q[r] . key[column] for R queries and the panels of `count` keys.
@@ -97,13 +111,7 @@ struct AttentionKernel {
       for (; d + kLanes <= P::kDepth; d += kLanes)
         a += load<Vec>(q + d) * load<Vec>(k + column * P::kKRow + d);
       for (; d < P::kDepth; ++d) rest += q[d] * k[column * P::kKRow + d];
-#pragma GCC unroll 4
-      for (int s = kLanes / 2; s > 0; s /= 2) {
-        IVec other;
-        for (int l = 0; l < kLanes; ++l) other[l] = (l + s) % int(kLanes);
-        a += __builtin_shuffle(a, other);
-      }
-      sums[column] = a[0] + rest;
+      sums[column] = across<Plus>(a) + rest;
     }
   }
 
@@ -118,7 +126,7 @@ struct AttentionKernel {
       for (int u = 0; u < U; ++u) a[r][u] = load<F>(y + r * P::kYRow + u * step) * shrink[r];
     for (long column = 0; column < count; ++column) {
       F x[U];
-      for (int u = 0; u < U; ++u) x[u] = load<F>(v + column * P::kVRow + u * step);
+      for (int u = 0; u < U; ++u) x[u] = load<F>(v + column * kVStep + u * step);
 #pragma GCC unroll 16
       for (int r = 0; r < R; ++r)
         for (int u = 0; u < U; ++u) a[r][u] += set<F>(weights[r * P::kBlock + column]) * x[u];
@@ -131,31 +139,31 @@ struct AttentionKernel {
   // Sums become weights exp(score - largest) of one query; returns by what earlier results shrink.
   static inline float weigh(const Tensors& t, long batch, long query, long first, long count, float* sums,
                             float& largest, float& total) {
-    Vec m = set<Vec>(-__builtin_inff());
-    float most = largest;
-    long column = 0;
-    for (; column + kLanes <= count; column += kLanes) {
+    const long whole = count - count % kLanes;
+    Vec m = set<Vec>(largest);
+    for (long column = 0; column < whole; column += kLanes) {
       const Vec s = P::template score<Vec>(t, batch, query, first, column, sums);
       store(sums + column, s);
       m = maximum(m, s);
     }
-    for (column = count - count % kLanes; column < count; ++column)
-      most = maximum(most, sums[column] = P::template score<float>(t, batch, query, first, column, sums));
-    for (int l = 0; l < kLanes; ++l) most = maximum(most, m[l]);
+    // A last vector is filled up with keys that weigh nothing.
+    if (whole < count) {
+      for (long column = whole; column < count; ++column)
+        sums[column] = P::template score<float>(t, batch, query, first, column, sums);
+      for (long column = count; column < whole + kLanes; ++column) sums[column] = -__builtin_inff();
+      m = maximum(m, load<Vec>(sums + whole));
+    }
+    const float most = across<Larger>(m);
     // Nothing but masked keys so far: any shift will do, their weights are zero.
     const float shift = most == -__builtin_inff() ? 0.0f : most;
     Vec added = set<Vec>(0.0f);
-    float rest = 0;
-    for (column = 0; column + kLanes <= count; column += kLanes) {
+    for (long column = 0; column < count; column += kLanes) {
       const Vec w = exp_low(load<Vec>(sums + column) - shift);
       store(sums + column, w);
       added += w;
     }
-    for (column = count - count % kLanes; column < count; ++column)
-      rest += sums[column] = exp_low(sums[column] - shift);
-    for (int l = 0; l < kLanes; ++l) rest += added[l];
     const float shrink = largest == most ? 1.0f : exp_low(largest - shift);
-    total = total * shrink + rest;
+    total = total * shrink + across<Plus>(added);
     largest = most;
     return shrink;
   }
@@ -198,6 +206,7 @@ struct AttentionKernel {
     const float* v = P::v(t, batch);
     float* y = P::y(t, batch) + from * P::kYRow;
     alignas(64) float panels[kDots ? 1 : P::kDepth * ((P::kBlock + kPanel - 1) / kPanel * kPanel)];
+    alignas(64) float copied[kCopiesValues ? P::kBlock * P::kWidth : 1];
     Running now;
     for (long row = 0; row < rows; ++row) {
       now.largest[row] = -__builtin_inff();
@@ -207,12 +216,17 @@ struct AttentionKernel {
     const long last = P::kCausal > 0 ? std::min(P::kKeys, from + rows - 1 + P::kCausal) : P::kKeys;
     for (long first = 0; first < last; first += P::kBlock) {
       const long count = std::min(P::kBlock, last - first);
-      if constexpr (!kDots) pack_keys(k + first * P::kKRow, v + first * P::kVRow, count, panels);
+      const float* values = v + first * P::kVRow;
+      if constexpr (!kDots) pack_keys(k + first * P::kKRow, values, count, panels);
+      if constexpr (kCopiesValues) {
+        copy_values(values, count, copied);
+        values = copied;
+      }
       long row = 0;
       const auto some = [&]<int R>(std::integral_constant<int, R>) {
         for (; row + R <= rows; row += R)
           block<R>(t, batch, from + row, row, first, count, q + row * P::kQRow, k + first * P::kKRow, panels,
-                   v + first * P::kVRow, y + row * P::kYRow, now);
+                   values, y + row * P::kYRow, now);
       };
       some(std::integral_constant<int, kTall>());
       some(std::integral_constant<int, 4>());

@@ -49,27 +49,44 @@ struct Depthwise {
            w / P::kPhases;
   }
 
+  // Few taps are broadcast once for all rows of a plane, and stay in registers.
+  static constexpr bool kHeld = P::kTaps <= 9;
+  struct Weights {
+    const float* w;
+    Vec held[kHeld ? P::kTaps : 1];
+    explicit Weights(const float* weights) : w(weights) {
+      if constexpr (kHeld)
+#pragma GCC unroll 16
+        for (long tap = 0; tap < P::kTaps; ++tap) held[tap] = set<Vec>(w[tap]);
+    }
+    SMITH_INLINE Vec at(long tap) const {
+      if constexpr (kHeld)
+        return held[tap];
+      else
+        return set<Vec>(w[tap]);
+    }
+  };
+
   // `vectors` neighbouring vectors of an output row.
   template <int vectors>
-  static inline void filter_vectors(const float* in, const float* w, float* out) {
+  static SMITH_INLINE void filter_vectors(const float* in, const Weights& w, float* out) {
     Vec sum[vectors];
 #pragma GCC unroll 8
     for (int v = 0; v < vectors; ++v) sum[v] = Vec{};
 #pragma GCC unroll 64
     for (long tap = 0; tap < P::kTaps; ++tap)
 #pragma GCC unroll 8
-      for (int v = 0; v < vectors; ++v) sum[v] += w[tap] * load<Vec>(in + tap_offset(tap) + v * kLanes);
+      for (int v = 0; v < vectors; ++v) sum[v] += w.at(tap) * load<Vec>(in + tap_offset(tap) + v * kLanes);
 #pragma GCC unroll 8
     for (int v = 0; v < vectors; ++v) store(out + v * kLanes, sum[v]);
   }
 
-  static inline void filter_row(const float* in, const float* w, float* out) {
+  // A row narrower than a vector is one all the same: what lies behind its end is overwritten by the next
+  // row. REQUIRES: a vector behind the last row can be read and written.
+  static SMITH_INLINE void filter_row(const float* in, const Weights& w, float* out) {
     if constexpr (P::kOutW < kLanes) {
-      for (long j = 0; j < P::kOutW; ++j) {
-        float sum = 0;
-        for (long tap = 0; tap < P::kTaps; ++tap) sum += w[tap] * in[tap_offset(tap) + j];
-        out[j] = sum;
-      }
+      static_assert(P::kStaged, "narrow rows are read past their ends");
+      filter_vectors<1>(in, w, out);
     } else {
       long j = 0;
       for (; j + kGroupVectors * kLanes <= P::kOutW; j += kGroupVectors * kLanes)
@@ -84,15 +101,18 @@ struct Depthwise {
   // Output rows [first_row, last_row) of one plane; `line` holds what is not yet stored.
   static __attribute__((noinline)) void filter_rows(const Tensors& t, long batch, long filter, long first_row,
                                                     long last_row, const float* plane, float* line) {
-    const float* const w = P::w(t) + (batch % P::kGroups * P::kFilters + filter) * P::kTaps;
+    const Weights w(P::w(t) + (batch % P::kGroups * P::kFilters + filter) * P::kTaps);
     const auto in = [&](long row) {
       return plane + row / P::kOutH * P::kStrideD * P::kPlaneStride +
              row % P::kOutH * P::kStrideH * P::kRowStride;
     };
     if constexpr (!P::kStream) {
-      for (long row = first_row; row < last_row; ++row) {
-        filter_row(in(row), w, line);
-        finish_tile<P>(t, batch, filter, row * P::kOutW, line, 0, 1, P::kOutW);
+      // Several rows are finished together: one after the other, each would end in elements of less than a
+      // vector.
+      for (long row = first_row; row < last_row; row += P::kRowsAtOnce) {
+        const long rows = last_row - row < P::kRowsAtOnce ? last_row - row : P::kRowsAtOnce;
+        for (long i = 0; i < rows; ++i) filter_row(in(row + i), w, line + i * P::kOutW);
+        finish_tile<P>(t, batch, filter, row * P::kOutW, line, 0, 1, rows * P::kOutW);
       }
     } else {
       long stored = first_row * P::kOutW, held = 0;  // pixels of the plane that are done; in the line

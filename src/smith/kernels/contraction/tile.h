@@ -33,6 +33,9 @@ struct Tile {
   static constexpr int kEdgeVectors = (P::kEdge + kLanes - 1) / kLanes;
   static constexpr bool kHasEdge = kEdgeVectors != P::kVectors || P::kGuarded;
   static constexpr bool kTwoHeights = P::kTallPanels < P::kRowPanels;
+  // Steps of k in one chain of sums. The error of a chain grows with its length; longer sums are made of
+  // several, as they are where k is walked in slices.
+  static constexpr long kChain = 256;
 
   static SMITH_INLINE float left(const float* a, long k, int i, int rows) {
     if constexpr (P::kPackA == Pack::kInPlace)
@@ -135,7 +138,17 @@ struct Tile {
     alignas(64) float sums[rows * P::kTileN];
     // Elements of a vector that are finished one by one: the compiler loses sight of the store, and warns.
     if constexpr (columns % kLanes != 0) __builtin_memset(sums, 0, sizeof sums);
-    multiply<rows, vectors, guarded>(depth, a, b, offsets, true, sums, P::kTileN);
+    if constexpr (P::kK <= kChain + kChain / 2) {
+      multiply<rows, vectors, guarded>(depth, a, b, offsets, true, sums, P::kTileN);
+    } else {
+      for (long k0 = 0; k0 < depth; k0 += kChain) {
+        const long steps = depth - k0 < kChain ? depth - k0 : kChain;
+        const float* const left_at = a + k0 * (P::kPackA == Pack::kInPlace ? P::kADepth : rows);
+        const bool table = P::kOffsetTable && P::kPackB == Pack::kInPlace;
+        multiply<rows, vectors, guarded>(steps, left_at, table ? b : right(b, k0, offsets),
+                                         table ? offsets + k0 : offsets, k0 == 0, sums, P::kTileN);
+      }
+    }
     finish_tile<P>(t, batch, row, column, sums, P::kTileN, rows, columns);
   }
 };

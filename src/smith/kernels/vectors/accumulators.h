@@ -2,6 +2,7 @@
 #pragma once
 
 #include "smith/kernels/vectors/extrema.h"
+#include "smith/kernels/vectors/shuffle.h"
 #include "smith/kernels/vectors/vectors.h"
 
 namespace {
@@ -30,6 +31,20 @@ struct Smaller {
     return minimum(a, b);
   }
 };
+// All lanes of a vector as one: its halves are combined until one lane is left.
+template <int kApart>
+constexpr int lane_apart(int i) {
+  return (i + kApart) % int(kLanes);
+}
+template <class How, int kApart = int(kLanes) / 2>
+SMITH_INLINE float across(Vec v) {
+  v = How::of(v, shuffled<lane_apart<kApart>>(v, v));
+  if constexpr (kApart > 1)
+    return across<How, kApart / 2>(v);
+  else
+    return v[0];
+}
+
 template <class How, int U>
 struct Partial {
   Vec v[U];
