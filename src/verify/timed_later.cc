@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::size_t kLeastCalls = 100;  // in the timed process, where they are short enough
 constexpr double kMostLateSeconds = 2;
-constexpr int kLeastRounds = 8;  // of late calls, however long drawing and flushing large tensors takes
 constexpr double kLongestLateBatch = 50e6;
 constexpr std::chrono::milliseconds kLeastSpin{2};
 
@@ -34,9 +33,7 @@ Result<void> TimedJudge::make_late_calls() {
   const double left = std::max(budget / wanted - calls, 0.0);
   timing.spin = std::clamp(std::chrono::milliseconds(static_cast<long>(left * 1e3)), kLeastSpin, timing.spin);
   const double affordable = budget / (static_cast<double>(timing.spin.count()) / 1e3 + calls);
-  timing.max_rounds = static_cast<int>(std::max(1.0, std::min(wanted, affordable)));
-  timing.min_rounds = std::min(timing.max_rounds, kLeastRounds);
-  timing.seconds = budget;
+  timing.min_rounds = timing.max_rounds = static_cast<int>(std::max(1.0, std::min(wanted, affordable)));
   timing.batch_ns = std::max(timing.batch_ns, batch * findings_.ns.value);
   timing.patience = 1;  // no figure rests on them: disturbed ones count as well
   std::vector<TimedProgram> alone;
