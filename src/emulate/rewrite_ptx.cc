@@ -13,37 +13,38 @@ namespace {
 
 using Kind = Token::Kind;
 
-struct Row {
+struct Instruction {
   std::string_view start;  // of the instruction
   std::string_view call;   // function of cuda_ptx.h
 };
 // The first that fits.
 constexpr std::array kInstructions = {
-    Row{"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "kfe::ptx_mma_m16n8k16<kfe::ptx_f16>"},
-    Row{"mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", "kfe::ptx_mma_m16n8k16<kfe::ptx_f16>"},
-    Row{"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "kfe::ptx_mma_m16n8k16<kfe::ptx_bf16>"},
-    Row{"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "kfe::ptx_mma_m16n8k8<kfe::ptx_f16>"},
-    Row{"mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32", "kfe::ptx_mma_m16n8k8<kfe::ptx_bf16>"},
-    Row{"cp.async.commit_group", "kfe::ptx_commit_group"},
-    Row{"cp.async.wait_group", "kfe::ptx_wait_group"},
-    Row{"cp.async.wait_all", "kfe::ptx_wait_all"},
-    Row{"cp.async.ca.shared", "kfe::ptx_cp_async"},
-    Row{"cp.async.cg.shared", "kfe::ptx_cp_async"},
-    Row{"bar.sync", "kfe::ptx_bar_sync"},
-    Row{"barrier.sync.aligned", "kfe::ptx_bar_sync"},
-    Row{"membar.cta", "kfe::ptx_fence_block"},
-    Row{"membar.", "kfe::ptx_fence"},
-    Row{"fence.acq_rel.cta", "kfe::ptx_fence_block"},
-    Row{"fence.acq_rel", "kfe::ptx_fence"},
-    Row{"ex2.approx", "kfe::ptx_ex2"},
-    Row{"lg2.approx", "kfe::ptx_lg2"},
-    Row{"rcp.approx", "kfe::ptx_rcp"},
-    Row{"rsqrt.approx", "kfe::ptx_rsqrt"},
-    Row{"sqrt.approx", "kfe::ptx_sqrt"},
-    Row{"sin.approx", "kfe::ptx_sin"},
-    Row{"cos.approx", "kfe::ptx_cos"},
-    Row{"tanh.approx.f32", "kfe::ptx_tanh"},
-    Row{"fma.rn.f32", "kfe::ptx_fma"},
+    Instruction{"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "kfe::ptx_mma_m16n8k16<kfe::ptx_f16>"},
+    Instruction{"mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", "kfe::ptx_mma_m16n8k16<kfe::ptx_f16>"},
+    Instruction{"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
+                "kfe::ptx_mma_m16n8k16<kfe::ptx_bf16>"},
+    Instruction{"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "kfe::ptx_mma_m16n8k8<kfe::ptx_f16>"},
+    Instruction{"mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32", "kfe::ptx_mma_m16n8k8<kfe::ptx_bf16>"},
+    Instruction{"cp.async.commit_group", "kfe::ptx_commit_group"},
+    Instruction{"cp.async.wait_group", "kfe::ptx_wait_group"},
+    Instruction{"cp.async.wait_all", "kfe::ptx_wait_all"},
+    Instruction{"cp.async.ca.shared", "kfe::ptx_cp_async"},
+    Instruction{"cp.async.cg.shared", "kfe::ptx_cp_async"},
+    Instruction{"bar.sync", "kfe::ptx_bar_sync"},
+    Instruction{"barrier.sync.aligned", "kfe::ptx_bar_sync"},
+    Instruction{"membar.cta", "kfe::ptx_fence_block"},
+    Instruction{"membar.", "kfe::ptx_fence"},
+    Instruction{"fence.acq_rel.cta", "kfe::ptx_fence_block"},
+    Instruction{"fence.acq_rel", "kfe::ptx_fence"},
+    Instruction{"ex2.approx", "kfe::ptx_ex2"},
+    Instruction{"lg2.approx", "kfe::ptx_lg2"},
+    Instruction{"rcp.approx", "kfe::ptx_rcp"},
+    Instruction{"rsqrt.approx", "kfe::ptx_rsqrt"},
+    Instruction{"sqrt.approx", "kfe::ptx_sqrt"},
+    Instruction{"sin.approx", "kfe::ptx_sin"},
+    Instruction{"cos.approx", "kfe::ptx_cos"},
+    Instruction{"tanh.approx.f32", "kfe::ptx_tanh"},
+    Instruction{"fma.rn.f32", "kfe::ptx_fma"},
 };
 
 struct Statement {
@@ -154,7 +155,7 @@ class PtxRewriter {
     if (name.starts_with("ldmatrix.sync.aligned.m8n8.x") && name.ends_with(".b16"))
       return std::string("kfe::ptx_ldmatrix<") + (name.find(".trans") != name.npos ? "true" : "false") +
              ">(" + *arguments + ")";
-    for (const Row& row : kInstructions)
+    for (const Instruction& row : kInstructions)
       if (name.starts_with(row.start) && !name.starts_with("cp.async.bulk"))
         return std::string(row.call) + "(" + *arguments + ")";
     return std::nullopt;

@@ -8,54 +8,54 @@
 namespace kforge::emulate {
 namespace {
 
-struct Row {
+struct Missing {
   std::string_view word;  // as written; a '*' at the end: any ending
   std::string_view what;
 };
 constexpr std::array kCudaWords = {
-    Row{"tex1D*", "textures"},
-    Row{"tex2D*", "textures"},
-    Row{"tex3D*", "textures"},
-    Row{"cudaTextureObject_t", "textures"},
-    Row{"surf2D*", "surfaces"},
-    Row{"cudaSurfaceObject_t", "surfaces"},
-    Row{"CUtensorMap", "TMA (tensor maps)"},
-    Row{"__cluster_dims__", "thread block clusters"},
-    Row{"this_cluster", "thread block clusters"},
-    Row{"cluster_group", "thread block clusters"},
-    Row{"this_grid", "grid-wide synchronisation"},
-    Row{"grid_group", "grid-wide synchronisation"},
-    Row{"this_multi_grid", "grid-wide synchronisation"},
-    Row{"__managed__", "managed memory"},
-    Row{"cudaLaunchDevice*", "dynamic parallelism"},
-    Row{"__nv_fp8*", "8-bit floats"},
-    Row{"malloc", "allocation on the device"},
+    Missing{"tex1D*", "textures"},
+    Missing{"tex2D*", "textures"},
+    Missing{"tex3D*", "textures"},
+    Missing{"cudaTextureObject_t", "textures"},
+    Missing{"surf2D*", "surfaces"},
+    Missing{"cudaSurfaceObject_t", "surfaces"},
+    Missing{"CUtensorMap", "TMA (tensor maps)"},
+    Missing{"__cluster_dims__", "thread block clusters"},
+    Missing{"this_cluster", "thread block clusters"},
+    Missing{"cluster_group", "thread block clusters"},
+    Missing{"this_grid", "grid-wide synchronisation"},
+    Missing{"grid_group", "grid-wide synchronisation"},
+    Missing{"this_multi_grid", "grid-wide synchronisation"},
+    Missing{"__managed__", "managed memory"},
+    Missing{"cudaLaunchDevice*", "dynamic parallelism"},
+    Missing{"__nv_fp8*", "8-bit floats"},
+    Missing{"malloc", "allocation on the device"},
 };
 constexpr std::array kMetalWords = {
-    Row{"texture1d*", "textures"},
-    Row{"texture2d*", "textures"},
-    Row{"texture3d*", "textures"},
-    Row{"texturecube*", "textures"},
-    Row{"depth2d*", "textures"},
-    Row{"sampler", "textures"},
-    Row{"intersector", "ray tracing"},
-    Row{"visible_function_table", "function tables"},
-    Row{"tensor_ops", "tensor operations"},
-    Row{"simdgroup_async_copy", "asynchronous copies of simdgroups"},
+    Missing{"texture1d*", "textures"},
+    Missing{"texture2d*", "textures"},
+    Missing{"texture3d*", "textures"},
+    Missing{"texturecube*", "textures"},
+    Missing{"depth2d*", "textures"},
+    Missing{"sampler", "textures"},
+    Missing{"intersector", "ray tracing"},
+    Missing{"visible_function_table", "function tables"},
+    Missing{"tensor_ops", "tensor operations"},
+    Missing{"simdgroup_async_copy", "asynchronous copies of simdgroups"},
 };
 constexpr std::array kHeaders = {
-    Row{"cuda/*", "libcu++ (<cuda/...>)"},
-    Row{"cub/*", "CUB"},
-    Row{"thrust/*", "Thrust"},
-    Row{"cute/*", "CUTLASS"},
-    Row{"cutlass/*", "CUTLASS"},
-    Row{"cublas*", "cuBLAS"},
-    Row{"cudnn*", "cuDNN"},
-    Row{"curand*", "cuRAND"},
-    Row{"cuda_fp8*", "8-bit floats"},
-    Row{"metal_raytracing", "ray tracing"},
-    Row{"metal_texture", "textures"},
-    Row{"MetalPerformancePrimitives*", "MetalPerformancePrimitives"},
+    Missing{"cuda/*", "libcu++ (<cuda/...>)"},
+    Missing{"cub/*", "CUB"},
+    Missing{"thrust/*", "Thrust"},
+    Missing{"cute/*", "CUTLASS"},
+    Missing{"cutlass/*", "CUTLASS"},
+    Missing{"cublas*", "cuBLAS"},
+    Missing{"cudnn*", "cuDNN"},
+    Missing{"curand*", "cuRAND"},
+    Missing{"cuda_fp8*", "8-bit floats"},
+    Missing{"metal_raytracing", "ray tracing"},
+    Missing{"metal_texture", "textures"},
+    Missing{"MetalPerformancePrimitives*", "MetalPerformancePrimitives"},
 };
 
 bool matches(std::string_view pattern, std::string_view word) {
@@ -64,8 +64,8 @@ bool matches(std::string_view pattern, std::string_view word) {
 }
 
 template <std::size_t n>
-std::string_view found_in(const std::array<Row, n>& rows, std::string_view word) {
-  for (const Row& row : rows)
+std::string_view found_in(const std::array<Missing, n>& rows, std::string_view word) {
+  for (const Missing& row : rows)
     if (matches(row.word, word)) return row.what;
   return {};
 }

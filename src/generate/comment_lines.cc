@@ -9,9 +9,9 @@
 namespace kforge {
 namespace {
 
-class Scanner {
+class CommentScanner {
  public:
-  explicit Scanner(std::string_view source) : source_(source) {}
+  explicit CommentScanner(std::string_view source) : source_(source) {}
 
   std::vector<CommentLine> run() {
     while (at_ < source_.size()) step();
@@ -86,7 +86,7 @@ class Scanner {
 }  // namespace
 
 std::vector<CommentLine> comment_lines(std::string_view source, std::string_view mark) {
-  if (mark == "//") return Scanner(source).run();
+  if (mark == "//") return CommentScanner(source).run();
   std::vector<CommentLine> found;
   int line = 1;
   for (std::size_t at = 0; at < source.size(); ++line) {

@@ -82,9 +82,9 @@ bool is_markdown(std::string_view info) {
   return info == "markdown" || info == "md" || info.starts_with("markdown ") || info.starts_with("md ");
 }
 
-class Scanner {
+class BlockScanner {
  public:
-  explicit Scanner(std::string_view text) { scan(text, 0); }
+  explicit BlockScanner(std::string_view text) { scan(text, 0); }
   ReplyScan take() { return std::move(scan_); }
 
  private:
@@ -132,6 +132,6 @@ class Scanner {
 
 }  // namespace
 
-ReplyScan scan_blocks(std::string_view text) { return Scanner(text).take(); }
+ReplyScan scan_blocks(std::string_view text) { return BlockScanner(text).take(); }
 
 }  // namespace kforge

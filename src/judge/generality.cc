@@ -25,7 +25,7 @@ Result<Verdict> judge_shape(Workspace& workspace, const Candidate& candidate, co
   return verdict;
 }
 
-std::string dims_text(const ShapeCase& shape) {
+std::string shape_text(const ShapeCase& shape) {
   std::string dims;
   for (const auto& [name, value] : shape.dims)
     dims += fmt::format("{}{}={}", dims.empty() ? "" : " ", name, value);
@@ -63,7 +63,7 @@ Result<Generality> judge_generality(Workspace& workspace, const Candidate& candi
     found.finding =
         std::unexpected(Rejected{Gate::kGenerality,
                                  fmt::format("claims any shape, but fails on {} ({}): {}", task.shape_set,
-                                             dims_text(task.shape_case), reason_text(*verdict.failure)),
+                                             shape_text(task.shape_case), reason_text(*verdict.failure)),
                                  evidence_of(*verdict.failure)});
     return found;
   }

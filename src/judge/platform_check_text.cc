@@ -7,7 +7,7 @@
 namespace kforge {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Text of programs and tools inside a table of Markdown.
 std::string cell(std::string_view text) {
@@ -53,7 +53,7 @@ std::string to_markdown(const PlatformCheck& check) {
 }
 
 std::string to_json(const PlatformCheck& check) {
-  Json rows = Json::array(), gates = Json::array();
+  OrderedJson rows = OrderedJson::array(), gates = OrderedJson::array();
   for (const CheckRow& row : check.rows)
     rows.push_back({{"part", row.part},
                     {"name", row.name},
@@ -63,7 +63,7 @@ std::string to_json(const PlatformCheck& check) {
   for (const GateResult& gate : check.gates)
     gates.push_back(
         {{"gate", name_of(gate.gate)}, {"state", name_of(gate.state)}, {"summary", gate.summary}});
-  Json document{
+  OrderedJson document{
       {"schema", "kforge.platform_check/1"},
       {"platform", check.platform.name},
       {"folder", check.platform.folder.string()},
@@ -80,7 +80,7 @@ std::string to_json(const PlatformCheck& check) {
       {"kforge_version", check.kforge_version},
       {"rows", rows},
       {"gates", gates}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace);
+  return document.dump(2, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 }  // namespace kforge

@@ -7,7 +7,7 @@
 namespace kforge {
 namespace {
 
-using Lines = std::vector<std::string_view>;
+using SourceLines = std::vector<std::string_view>;
 using Kind = DiffLine::Kind;
 
 constexpr int kMostEdits = 1500;  // memory and time grow with its square
@@ -18,7 +18,7 @@ std::size_t index_of(int diagonal, int most) {
 }
 
 // Myers' greedy walk: after `edits` additions and removals, how far along each diagonal one can be.
-std::optional<std::vector<DiffLine>> shortest_edit(const Lines& a, const Lines& b) {
+std::optional<std::vector<DiffLine>> shortest_edit(const SourceLines& a, const SourceLines& b) {
   const int n = static_cast<int>(a.size()), m = static_cast<int>(b.size());
   const int most = std::min(n + m, kMostEdits);
   std::vector<std::vector<int>> walks;  // the furthest places before each number of edits
@@ -88,7 +88,7 @@ std::vector<DiffLine> near_changes(const std::vector<DiffLine>& lines, std::size
 
 std::optional<std::vector<DiffLine>> line_diff(std::string_view before, std::string_view after,
                                                std::size_t context) {
-  const Lines a = lines_of(before), b = lines_of(after);
+  const SourceLines a = lines_of(before), b = lines_of(after);
   if (a.size() > 100'000 || b.size() > 100'000) return std::nullopt;
   auto lines = shortest_edit(a, b);
   if (!lines) return std::nullopt;

@@ -27,9 +27,9 @@ std::vector<std::string> compile_words(const BuildFigures& build, const std::str
   return words;
 }
 
-class Lines {
+class UsageLines {
  public:
-  explicit Lines(std::size_t width) : width_(width - kLabelWidth) {}
+  explicit UsageLines(std::size_t width) : width_(width - kLabelWidth) {}
 
   void command(const char* label, const std::vector<std::string>& words) {
     add(label, wrapped_command(words, width_));
@@ -74,7 +74,7 @@ std::string how_to_call(const RunReport& r, const std::string& header) {
 std::string usage_of_kernel(const RunReport& r, const fs::path& from, std::size_t width) {
   if (!r.best || r.kernel_path.empty()) return "";
   const EvalReport& best = *r.best;
-  Lines lines(width);
+  UsageLines lines(width);
   std::string folder = relative_to(r.folder, from);
   if (best.build) lines.command("compile", compile_words(*best.build, folder));
   lines.text("call", how_to_call(r, relative_to(r.folder + "/task.h", from)));

@@ -26,7 +26,7 @@ Result<Target> run_named(const std::string& id) {
   return Target{run.id, "/runs/" + run.id, run_lock_file(home, run.id)};
 }
 
-Result<Target> suite_named(const std::string& id) {
+Result<Target> running_suite(const std::string& id) {
   if (!is_id(id)) return fail("There is no such suite");
   KF_TRY(SuiteFolder suite, suite_by_id(id));
   return Target{suite.plan().id, "/suites/" + suite.plan().id, suite.lock_file()};
@@ -47,7 +47,7 @@ Answer stop(const Asked& asked, Site& site, const Result<Target>& target) {
 
 Answer stop_run(const Asked& asked, Site& site) { return stop(asked, site, run_named(asked.parts[0])); }
 
-Answer stop_suite(const Asked& asked, Site& site) { return stop(asked, site, suite_named(asked.parts[0])); }
+Answer stop_suite(const Asked& asked, Site& site) { return stop(asked, site, running_suite(asked.parts[0])); }
 
 void add_stopping(PageData& data, Site& site, const fs::path& lock) {
   const bool asked = site.interrupts.asked(lock);

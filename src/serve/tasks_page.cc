@@ -10,7 +10,7 @@ namespace kforge::serve {
 namespace {
 
 constexpr double kTasksKept = 60;
-constexpr std::size_t kSourceBytes = 200'000;
+constexpr std::size_t kTaskSourceBytes = 200'000;
 
 std::string suite_of_task(const std::string& name) { return name.substr(0, name.find('/')); }
 
@@ -82,8 +82,8 @@ Answer task_page(const Asked& asked, Site& site) {
                               .text("dtype", argument.value("dtype", ""))
                               .text("shape", argument["shape"].dump()));
   for (const Json& note : task["notes"]) data.row("notes", PageData().text("line", note.get<std::string>()));
-  data.markup("graph", highlighted(task.value("graph", ""), "//", kSourceBytes));
-  data.markup("header", highlighted(task.value("task_h", ""), "//", kSourceBytes));
+  data.markup("graph", highlighted(task.value("graph", ""), "//", kTaskSourceBytes));
+  data.markup("header", highlighted(task.value("task_h", ""), "//", kTaskSourceBytes));
   return page(asked, "task", data);
 }
 
