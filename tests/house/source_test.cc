@@ -2,6 +2,10 @@
 // written on.
 #include <gtest/gtest.h>
 
+#include <regex>
+#include <set>
+#include <sstream>
+
 #include "base/files.h"
 #include "base/subprocess.h"
 
@@ -56,6 +60,41 @@ TEST(Source, HeadersAreGuarded) {
                 content.find("#ifndef") != std::string::npos)
         << file;
   }
+}
+
+// What `scripts/setup.sh programs` does not install: a file that needs it asks for it first, so that the
+// first build of a new machine has all it needs.
+bool is_extra_header(const std::string& name) {
+  return name.starts_with("CL/") || name.starts_with("vulkan/");
+}
+
+// Whether `file` (below src/) needs a header of an extra package where it has not asked for it.
+bool needs_extra_header(const std::string& file, std::set<std::string>& seen) {
+  static const std::regex kInclude(R"re(^\s*#\s*include\s+([<"])([^>"]+)[>"])re");
+  std::istringstream lines(*read_file(kRoot / "src" / file));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("#if __has_include(") != std::string::npos) return false;
+    std::smatch found;
+    if (!std::regex_search(line, found, kInclude)) continue;
+    const std::string name = found[2];
+    if (found[1] == "<"
+            ? is_extra_header(name)
+            : fs::exists(kRoot / "src" / name) && seen.insert(name).second && needs_extra_header(name, seen))
+      return true;
+  }
+  return false;
+}
+
+TEST(Source, BuildsWithoutTheHeadersOfExtraPackages) {
+  int asked = 0;
+  for (const std::string& file : files_with({".cc"}, {"src"})) {
+    std::set<std::string> seen;
+    EXPECT_FALSE(needs_extra_header(fs::relative(file, "src").string(), seen))
+        << file
+        << " needs a header that only `scripts/setup.sh platforms` installs: put it below #if __has_include";
+    asked += read_file(kRoot / file)->find("#if __has_include(") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GE(asked, 4);
 }
 
 // Text files end with a newline and have no trailing blanks, as .editorconfig says.
