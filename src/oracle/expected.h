@@ -67,6 +67,14 @@ Result<Expected> expected_outputs_once(const BoundTask& task, const InputChoice&
                                        const InputChoice& inputs, int threads,
                                        const std::stop_token& stop = {});
 
+// `expected`, with the error of the yardstick on these inputs replaced by what other roundings of fp32 differ
+// by, where that is more: for a program that is outside the bound, on a graph that may magnify a last bit (a
+// deep network on large inputs) and has few independent rows. Nothing where the graph may jump, or has rows
+// enough for the yardstick to have drawn by itself. Takes as long as four runs of the oracle.
+Result<std::optional<Expected>> allowing_other_roundings(const BoundTask& task, const InputChoice& inputs,
+                                                         const Expected& expected, int threads,
+                                                         const std::stop_token& stop = {});
+
 // The truth alone, output by output in the order of graph.outputs: for values that no precision is judged by.
 // REQUIRES: all outputs are floats.
 Result<std::vector<std::vector<float>>> true_outputs_once(const BoundTask& task, const InputChoice& params,

@@ -67,6 +67,85 @@ TEST(Expected, EqualValuesAreJudgedByOtherRoundingsToo) {
   EXPECT_GT(of_rows.outputs.at(0).yardstick_worst_abs, 100 * 0x1p-24 * of_rows.outputs[0].rms);
 }
 
+// The largest error of a layer normalisation of one row whose mean and variance are merged from blocks of 16:
+// as good as fp32 programs are.
+double error_of_merged_blocks(const BoundTask& task, std::uint64_t seed, const ExpectedOutput& expected) {
+  std::vector<std::vector<float>> inputs;
+  for (int i = 0; i < 3; ++i) {
+    inputs.emplace_back(expected.values.size());
+    fill_argument(task.arguments[static_cast<std::size_t>(i)], InputKind::kShifted, seed, i,
+                  std::as_writable_bytes(std::span(inputs.back())));
+  }
+  const std::vector<float>& x = inputs[0];
+  float count = 0, mean = 0, squares = 0;
+  for (std::size_t first = 0; first < x.size(); first += 16) {
+    const std::size_t size = std::min<std::size_t>(16, x.size() - first);
+    float sum = 0, block_squares = 0;
+    for (std::size_t d = first; d < first + size; ++d) sum += x[d];
+    const float block_count = static_cast<float>(size), block_mean = sum / block_count;
+    for (std::size_t d = first; d < first + size; ++d)
+      block_squares += (x[d] - block_mean) * (x[d] - block_mean);
+    const float delta = block_mean - mean, total = count + block_count;
+    mean += delta * (block_count / total);
+    squares += block_squares + delta * delta * (count * block_count / total);
+    count = total;
+  }
+  const float factor = 1 / std::sqrt(squares / count + 1e-5F);
+  double worst = 0;
+  for (std::size_t d = 0; d < x.size(); ++d) {
+    const float y = (x[d] - mean) * factor * inputs[1][d] + inputs[2][d];
+    worst = std::max(worst, std::fabs(static_cast<double>(y) - static_cast<double>(expected.values[d])));
+  }
+  return worst;
+}
+
+// With one row the yardstick has one mean, which can be right to the last bit; a program whose mean is off by
+// that bit is honest. The policy allows four times the yardstick's error.
+TEST(Expected, OneRowWithALargeMeanIsJudgedByOtherRoundingsToo) {
+  ScratchTask row(SHAPES("B = 1, D = 1926"),
+                  "g (float[B, D] x, float[D] s, float[D] b) => (float[B, D] y)\n"
+                  "{ y = LayerNormalization <axis = -1> (x, s, b) }");
+  const BoundTask task = row.bind();
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    auto expected = expected_outputs(task, InputKind::kShifted, seed, 2, nullptr);
+    ASSERT_TRUE(expected);
+    const ExpectedOutput& y = expected->outputs.at(0);
+    EXPECT_LE(error_of_merged_blocks(task, seed, y), 4 * y.yardstick_worst_abs) << "seed " << seed;
+  }
+}
+
+// Scores of thousands decide a soft-max by their last bits; a clip or a step would hide or jump.
+TEST(Expected, OtherRoundingsAreAllowedWhereTheGraphMagnifiesThem) {
+  ScratchTask scratch(SHAPES("B = 2, K = 256, N = 4200"),
+                      "g (float[B, K] x, float[K, N] w) => (float[B, N] y)\n"
+                      "{ a = MatMul(x, w) b = Mul(a, a) y = Softmax <axis = -1> (b) }");
+  const BoundTask task = scratch.bind();
+  const Expected strict = compute(task, InputKind::kLarge);
+  auto wider = allowing_other_roundings(task, {InputKind::kLarge, 7}, strict, 2);
+  ASSERT_TRUE(wider);
+  ASSERT_TRUE(*wider);
+  EXPECT_GE((*wider)->outputs[0].yardstick_worst_abs, strict.outputs[0].yardstick_worst_abs);
+  EXPECT_EQ((*wider)->outputs[0].values, strict.outputs[0].values);
+
+  ScratchTask exact(SHAPES("B = 8, K = 16"),
+                    "g (float[B, K] x, float[K, B] w) => (float[B, B] y) { y = MatMul(x, w) }");
+  const Expected whole = compute(exact.bind(), InputKind::kInteger);
+  auto same = allowing_other_roundings(exact.bind(), {InputKind::kInteger, 7}, whole, 2);
+  ASSERT_TRUE(same && *same);
+  EXPECT_EQ((*same)->outputs[0].yardstick_worst_abs, 0) << "whole numbers are exact in every order";
+}
+
+TEST(Expected, OtherRoundingsAreNotAllowedWhereResultsJumpOrRowsAreMany) {
+  ScratchTask steps(SHAPES("B = 4"), "g (float[B] x) => (float[B] y) { z = Mul(x, x) y = Floor(z) }");
+  auto jumps = allowing_other_roundings(steps.bind(), {InputKind::kLarge, 7}, compute(steps.bind()), 2);
+  ASSERT_TRUE(jumps);
+  EXPECT_FALSE(*jumps);
+  ScratchTask rows(SHAPES("B = 65, N = 3"), "g (float[B, N] x) => (float[B, N] y) { y = Softmax(x) }");
+  auto many = allowing_other_roundings(rows.bind(), {InputKind::kLarge, 7}, compute(rows.bind()), 2);
+  ASSERT_TRUE(many);
+  EXPECT_FALSE(*many);
+}
+
 TEST(Expected, IsAnErrorOnceItIsInterrupted) {
   ScratchTask scratch(SHAPES("B = 3, K = 500, N = 4"),
                       "g (float[B, K] x, float[K, N] w) => (float[B, N] y) { y = MatMul(x, w) }");

@@ -13,10 +13,13 @@
 
 namespace kforge {
 
+// Whether inputs and results are small: so cheap that drawing is no question, and needed, because the
+// yardstick has not drawn often enough by itself.
+bool few_values(std::span<const TensorView> inputs, const std::vector<OracleTensor>& truth);
+
 // For each of the results `truth` of `graph` the largest error among a few draws, in each of which every
 // rounded value of the graph in fp32 is moved by up to one unit in the last place; with `inputs_too` also
 // every element of a float32 input, which shows what an operator rounds inside (the mean of a normalisation).
-// Zeros where inputs or results are so large that the yardstick alone has drawn often enough.
 std::vector<double> errors_of_other_roundings(const Graph& graph, std::span<const TensorView> inputs,
                                               const std::vector<OracleTensor>& truth, int threads,
                                               bool inputs_too = false);

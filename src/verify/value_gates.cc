@@ -104,6 +104,12 @@ bool by_chance(const Comparison& found) {
   return static_cast<double>(found.wrong) <= std::max(1.0, kIsolated * static_cast<double>(found.elements));
 }
 
+// Finite, and wrong on inputs that are not the task's own: a graph may magnify the last bit there.
+bool may_be_rounding(const Failure& failure, InputKind kind) {
+  const auto* wrong = std::get_if<WrongValue>(&failure);
+  return wrong && wrong->gate == gate_of(kind) && gate_of(kind) != Gate::kAccuracy;
+}
+
 // One judging in one process: its program, inputs and running state.
 class ValueJudge {
  public:
@@ -123,6 +129,9 @@ class ValueJudge {
   Result<void> judge_kind(InputKind kind);
   // On the inputs that `context` draws; gives what failed, if the program itself did not.
   Result<std::optional<Failure>> judge_drawn(InputKind kind, const JudgeContext& context);
+  // The outputs in `slot` once more, by a bound that other roundings of fp32 set; their failure, if any.
+  Result<std::optional<Failure>> judge_by_other_roundings(Failure failure, const Expected& expected,
+                                                          InputChoice choice, std::uint32_t slot);
   Result<void> judge_repeat(const Expected& expected, InputChoice choice);
   Result<ExpectedValues> expect(InputKind kind, const JudgeContext& context);
 
@@ -135,7 +144,8 @@ class ValueJudge {
   std::optional<NearCalls> near_;
   std::map<Gate, std::string> done_;  // by gate: the kinds that passed, for the summary
   std::vector<std::string> skipped_;
-  bool trusted_ = false;  // see judge_trusted_values
+  std::vector<std::string> magnified_;  // kinds on which the graph magnifies the last bit of fp32
+  bool trusted_ = false;                // see judge_trusted_values
 };
 
 Result<bool> ValueJudge::start(int threads, bool guarded_heap, int patience) {
@@ -165,6 +175,7 @@ Result<ExpectedValues> ValueJudge::expect(InputKind kind, const JudgeContext& co
 }
 
 Result<void> ValueJudge::judge_kind(InputKind kind) {
+  const std::optional<ErrorFigures> before = verdict_.error;
   KF_TRY(auto failure, judge_drawn(kind, context_));
   const auto* wrong = failure ? std::get_if<WrongValue>(&*failure) : nullptr;
   // A bound, such as a clip, hides the error of large sums in nearly every element of truth and yardstick;
@@ -175,6 +186,7 @@ Result<void> ValueJudge::judge_kind(InputKind kind) {
     again.secret = mix_seed(context_.secret, 2);
     again.fresh_secret = true;
     KF_TRY(failure, judge_drawn(kind, again));
+    if (!failure && !verdict_.failed()) verdict_.error = before;
   }
   if (failure && !verdict_.failed()) verdict_.fail(*failure);
   return {};
@@ -204,7 +216,12 @@ Result<std::optional<Failure>> ValueJudge::judge_drawn(InputKind kind, const Jud
   KF_TRY(bool called,
          checked_call(*process_, near_->run_ending_in(slot, choice), context_.call_limit, verdict_));
   if (!called) return std::nullopt;
+  const std::optional<ErrorFigures> before = verdict_.error;
   auto failure = judge_outputs(context, *expected, process_->outputs(), slot, kind, gate_of(kind), verdict_);
+  if (failure && may_be_rounding(*failure, kind)) {
+    KF_TRY(failure, judge_by_other_roundings(std::move(*failure), *expected, choice, slot));
+    if (!failure) verdict_.error = before;  // the bound of the first look was none
+  }
   if (trusted_) return failure;
   // Wrong values and work after return look alike; looking again tells them apart.
   if ((failure || kind == InputKind::kOwn) && works_after_return(task_, *process_, slot))
@@ -218,6 +235,17 @@ Result<std::optional<Failure>> ValueJudge::judge_drawn(InputKind kind, const Jud
   KF_TRY(failure, near_->after(choice));
   near_->change_places();
   return failure;
+}
+
+Result<std::optional<Failure>> ValueJudge::judge_by_other_roundings(Failure failure, const Expected& expected,
+                                                                    InputChoice choice, std::uint32_t slot) {
+  KF_TRY(auto wider,
+         allowing_other_roundings(task_, choice, expected, context_.machine->threads(), context_.stop));
+  if (!wider) return failure;
+  auto again =
+      judge_outputs(context_, *wider, process_->outputs(), slot, choice.kind, gate_of(choice.kind), verdict_);
+  if (!again) magnified_.emplace_back(name_of(choice.kind));
+  return again;
 }
 
 // The same values again, in other memory: within the policy again; equal bits are a fact worth knowing.
@@ -280,6 +308,9 @@ Result<void> ValueJudge::every_kind() {
   }
   for (const std::string& kind : skipped_)
     verdict_.gates.back().summary += fmt::format("; {} skipped: fp32 is not finite there", kind);
+  for (const std::string& kind : magnified_)
+    verdict_.gates.back().summary +=
+        fmt::format("; {} within what roundings of fp32 differ by among themselves there", kind);
   verdict_.pass(Gate::kMemory,
                 process_->usage().starts_anew
                     ? "every element written, outputs of the right size, inputs sealed"
