@@ -161,6 +161,9 @@ install_wheel() {
   fi
 }
 
+# Debian's PyTorch was built for numpy 1. Without this pip would take numpy 2 where Debian's own is not installed yet.
+venv_numpy='numpy<2'
+
 # onnxruntime and OpenVINO are not in Debian: they come from PyPI into out/venv, which also sees Debian's numpy and torch.
 install_baselines() {
   local package
@@ -170,10 +173,14 @@ install_baselines() {
   fi
   for package in "$@"; do
     case "$package" in
-      onnxruntime) install_wheel out/venv onnxruntime 'import onnxruntime' 'onnxruntime>=1.16,<2' || true ;;
-      openvino) install_wheel out/venv openvino 'import openvino' openvino || true ;;
+      onnxruntime) install_wheel out/venv onnxruntime 'import onnxruntime' 'onnxruntime>=1.16,<2' "$venv_numpy" || true ;;
+      openvino) install_wheel out/venv openvino 'import openvino' openvino "$venv_numpy" || true ;;
     esac
   done
+  # An environment of an earlier set-up may have the other one.
+  if ! out/venv/bin/python -c 'import numpy, sys; sys.exit(int(numpy.__version__.split(".")[0]) >= 2)' 2>/dev/null; then
+    install_wheel out/venv "numpy below version 2" 'import numpy' "$venv_numpy" || true
+  fi
 }
 
 # The official clients of the Model Context Protocol, both major versions: tests of `kforge mcp` speak with them.
