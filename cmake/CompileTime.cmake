@@ -13,14 +13,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options("SHELL:--param ggc-min-heapsize=1000000")
 endif()
 
-# Folders whose files define helpers of the same name in their anonymous namespaces.
-set(KF_NO_UNITY "^smith(_contract|_device)?$")
-
 # Parsing, printing and bookkeeping: they wait for a compiler, a kernel or a service, never the other way round.
 # Those that go over whole graphs, schedules or source files are optimised a little.
-set(KF_COOL baseline command device emulate forge graph judge smith_contract smith_device smith_emit smith_expr
-    smith_graph smith_schedule task)
-set(KF_COLD analyse build cli export generate import llm mcp platform plot profile report search serve store suite)
+set(KF_COOL base baseline command device emulate graph smith smith_attention smith_contract smith_device smith_emit
+    smith_expr smith_graph smith_schedule task)
+set(KF_COLD analyse build cli export forge generate import judge llm mcp platform plot profile report search serve store suite)
 
 set(kf_common_headers
   <algorithm> <chrono> <cstdint> <expected> <filesystem> <functional> <map> <memory> <optional> <set> <span> <string>
@@ -50,22 +47,18 @@ function(kforge_compile_library name)
   endif()
   # In a batch every file is an included one, and g++ takes their anonymous namespaces for those of headers.
   target_compile_options(kf_${name} PRIVATE -Wno-subobject-linkage)
-  if(name MATCHES "${KF_NO_UNITY}")
-    set_target_properties(kf_${name} PROPERTIES UNITY_BUILD OFF)
-  endif()
   if(name IN_LIST KF_COOL)
     target_compile_options(kf_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
 endfunction()
 
-# Tests compute little themselves; unoptimised they compile in a third of the time. Each file is compiled alone: their
-# helpers are named for the file (Case, run, text).
+# Tests compute little themselves; unoptimised they compile in a third of the time.
 function(kforge_compile_test name)
   if(NOT TARGET kf_test_headers)
     kforge_precompiled_header(kf_test_headers
       HEADERS ${kf_common_headers} <gmock/gmock.h> <gtest/gtest.h> DEPS GTest::gmock OPTIONS -O0)
   endif()
   target_compile_options(${name} PRIVATE -O0)
-  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
   target_precompile_headers(${name} REUSE_FROM kf_test_headers)
 endfunction()

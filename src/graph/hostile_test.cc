@@ -12,13 +12,13 @@ namespace {
 
 using testing::HasSubstr;
 
-struct Case {
+struct HostileCase {
   const char* name;
   std::string text;
   const char* says;
 };
 
-class HostileText : public testing::TestWithParam<Case> {};
+class HostileText : public testing::TestWithParam<HostileCase> {};
 TEST_P(HostileText, IsRefused) {
   auto graph = parse_graph_text(GetParam().text, "t");
   if (graph) graph = bind_dims(*graph, {});
@@ -35,68 +35,79 @@ std::string repeated(std::string_view piece, int count) {
 INSTANTIATE_TEST_SUITE_P(
     All, HostileText,
     testing::Values(
-        Case{"Empty", "", "Error"}, Case{"Nonsense", "hello world", "ParseError"},
-        Case{"ZeroByte", std::string("g\0h", 3), "zero byte"},
-        Case{"Unfinished", "g (float[2] x) => (float[2] y) { y = Relu(x)", "ParseError"},
-        Case{"TextBehind", "g (float[2] x) => (float[2] y) { y = Relu(x) } } more", "ParseError"},
-        Case{"UnendedString", "g (float[2] x) => (float[2] y) { y = Pad <mode = \"abc> (x) }", "ParseError"},
-        Case{"NumberTooLarge", "g (float[99999999999999999999] x) => (float[2] y) { y = Relu(x) }",
-             "out of range"},
-        Case{"DeepNesting",
-             "g (float[2] x) => (float[2] y) { y = If <" +
-                 repeated("then_branch = g () => () { y = If <", 1000),
-             "nested deeper"},
-        Case{"Cycle", "g (float[2] x) => (float[2] y) { a = Add(x, b) b = Relu(a) y = Relu(b) }", "cycle"},
-        Case{"MissingInput", "g (float[2] x) => (float[2] y) { y = Add(x, z) }",
-             "'z', which nothing defines"},
-        Case{"MissingOutput", "g (float[2] x) => (float[2] y) { z = Relu(x) }",
-             "nothing computes the graph output 'y'"},
-        Case{"DefinedTwice", "g (float[2] x) => (float[2] y) { y = Relu(x) y = Neg(x) }",
-             "'y' is defined twice"},
-        Case{"InputTwice", "g (float[2] x, float[2] x) => (float[2] y) { y = Relu(x) }",
-             "'x' is defined twice"},
-        Case{"UnknownOperator", "g (float[2] x) => (float[2] y) { y = Frobnicate(x) }", "Frobnicate"},
-        Case{"WrongArity", "g (float[2] x) => (float[2] y) { y = Add(x) }", "Add"},
-        Case{"WrongAttribute", "g (float[2] x) => (float[2] y) { y = Relu <beta = 1> (x) }", "beta"},
-        Case{"WrongAttributeKind", "g (float[2] x) => (float[2] y) { y = Softmax <axis = \"one\"> (x) }",
-             "axis"},
-        Case{"WrongType", "g (float[2] x, int64[2] z) => (float[2] y) { y = Add(x, z) }", "int64"},
-        Case{"ShapesDoNotFit", "g (float[2, 3] x, float[4, 5] z) => (float[2, 5] y) { y = MatMul(x, z) }",
-             "MatMul"},
-        Case{"WrongDeclaredShape", "g (float[2, 3] x) => (float[3, 2] y) { y = Relu(x) }",
-             "declared as float32[3,2] but computed as float32[2,3]"},
-        Case{"WrongDeclaredType", "g (float[2] x) => (int64[2] y) { y = Relu(x) }", "declared as int64"},
-        Case{"Complex", "g (complex64[2] x) => (complex64[2] y) { y = Identity(x) }",
-             "complex64 is not supported"},
-        Case{"FewerValues", "g (float[2] x) => (float[2] y) <float[2] w = {1.0}> { y = Add(x, w) }",
-             "does not have the 2 elements"},
-        Case{"NegativeWidth", "g (float[2] x) => (float[2] y) <float[-2] w = {1.0}> { y = Add(x, w) }",
-             "negative"},
-        Case{"HugeShape",
-             "g (float[4294967296, 4294967296] x) => (float[4294967296, 4294967296] y) { y = Relu(x) }",
-             "2^40 elements"},
-        Case{"NoSuchSymbol", "g (float[B] x) => (float[B] y) { y = Relu(x) }", "'B' of 'x' has no value"},
-        Case{"DependsOnValues", "g (float[8] x) => (int64[1, N] y) { y = NonZero(x) }", "depends on values"},
-        Case{"KforgeInteger", "g (int64[2] x) => (int64[2] y) { y = kforge.Gelu(x) }", "does not take"},
-        Case{"KforgeScale",
-             "g (float[2, 4] x, float[3] s) => (float[2, 4] y) { y = kforge.RMSNormalization(x, s) }",
-             "does not fit"},
-        Case{"KforgeAxis",
-             "g (float[2, 4] x, float[4] s) => (float[2, 4] y) { y = kforge.RMSNormalization <axis = 2> (x, "
-             "s) }",
-             "axis 2"},
-        Case{"KforgeArity", "g (float[2] x) => (float[2] y) { y = kforge.Gelu(x, x) }", "takes 1 inputs"},
-        Case{"KforgeAttribute",
-             "g (float[2] x) => (float[2] y) { y = kforge.Gelu <approximate = \"fast\"> (x) }", "\"fast\""},
-        Case{"KforgeGroups",
-             "g (float[2, 4, 4] x, float[4] s) => (float[2, 4, 4] y) { y = kforge.GroupNormalization "
-             "<num_groups = 3> (x, s, s) }",
-             "groups"},
-        Case{"KforgeNested",
-             "g (float[2] x, bool c) => (float[2] y) { y = If (c) <then_branch = t () => (float[2] a) { n = "
-             "kforge.Dims <of = [\"2\"]> () a = Reshape(x, n) }, "
-             "else_branch = e () => (float[2] b) { b = Relu(x) }> }",
-             "kforge.Dims"}),
+        HostileCase{"Empty", "", "Error"}, HostileCase{"Nonsense", "hello world", "ParseError"},
+        HostileCase{"ZeroByte", std::string("g\0h", 3), "zero byte"},
+        HostileCase{"Unfinished", "g (float[2] x) => (float[2] y) { y = Relu(x)", "ParseError"},
+        HostileCase{"TextBehind", "g (float[2] x) => (float[2] y) { y = Relu(x) } } more", "ParseError"},
+        HostileCase{"UnendedString", "g (float[2] x) => (float[2] y) { y = Pad <mode = \"abc> (x) }",
+                    "ParseError"},
+        HostileCase{"NumberTooLarge", "g (float[99999999999999999999] x) => (float[2] y) { y = Relu(x) }",
+                    "out of range"},
+        HostileCase{"DeepNesting",
+                    "g (float[2] x) => (float[2] y) { y = If <" +
+                        repeated("then_branch = g () => () { y = If <", 1000),
+                    "nested deeper"},
+        HostileCase{"Cycle", "g (float[2] x) => (float[2] y) { a = Add(x, b) b = Relu(a) y = Relu(b) }",
+                    "cycle"},
+        HostileCase{"MissingInput", "g (float[2] x) => (float[2] y) { y = Add(x, z) }",
+                    "'z', which nothing defines"},
+        HostileCase{"MissingOutput", "g (float[2] x) => (float[2] y) { z = Relu(x) }",
+                    "nothing computes the graph output 'y'"},
+        HostileCase{"DefinedTwice", "g (float[2] x) => (float[2] y) { y = Relu(x) y = Neg(x) }",
+                    "'y' is defined twice"},
+        HostileCase{"InputTwice", "g (float[2] x, float[2] x) => (float[2] y) { y = Relu(x) }",
+                    "'x' is defined twice"},
+        HostileCase{"UnknownOperator", "g (float[2] x) => (float[2] y) { y = Frobnicate(x) }", "Frobnicate"},
+        HostileCase{"WrongArity", "g (float[2] x) => (float[2] y) { y = Add(x) }", "Add"},
+        HostileCase{"WrongAttribute", "g (float[2] x) => (float[2] y) { y = Relu <beta = 1> (x) }", "beta"},
+        HostileCase{"WrongAttributeKind",
+                    "g (float[2] x) => (float[2] y) { y = Softmax <axis = \"one\"> (x) }", "axis"},
+        HostileCase{"WrongType", "g (float[2] x, int64[2] z) => (float[2] y) { y = Add(x, z) }", "int64"},
+        HostileCase{"ShapesDoNotFit",
+                    "g (float[2, 3] x, float[4, 5] z) => (float[2, 5] y) { y = MatMul(x, z) }", "MatMul"},
+        HostileCase{"WrongDeclaredShape", "g (float[2, 3] x) => (float[3, 2] y) { y = Relu(x) }",
+                    "declared as float32[3,2] but computed as float32[2,3]"},
+        HostileCase{"WrongDeclaredType", "g (float[2] x) => (int64[2] y) { y = Relu(x) }",
+                    "declared as int64"},
+        HostileCase{"Complex", "g (complex64[2] x) => (complex64[2] y) { y = Identity(x) }",
+                    "complex64 is not supported"},
+        HostileCase{"FewerValues", "g (float[2] x) => (float[2] y) <float[2] w = {1.0}> { y = Add(x, w) }",
+                    "does not have the 2 elements"},
+        HostileCase{"NegativeWidth", "g (float[2] x) => (float[2] y) <float[-2] w = {1.0}> { y = Add(x, w) }",
+                    "negative"},
+        HostileCase{
+            "HugeShape",
+            "g (float[4294967296, 4294967296] x) => (float[4294967296, 4294967296] y) { y = Relu(x) }",
+            "2^40 elements"},
+        HostileCase{"NoSuchSymbol", "g (float[B] x) => (float[B] y) { y = Relu(x) }",
+                    "'B' of 'x' has no value"},
+        HostileCase{"DependsOnValues", "g (float[8] x) => (int64[1, N] y) { y = NonZero(x) }",
+                    "depends on values"},
+        HostileCase{"KforgeInteger", "g (int64[2] x) => (int64[2] y) { y = kforge.Gelu(x) }",
+                    "does not take"},
+        HostileCase{"KforgeScale",
+                    "g (float[2, 4] x, float[3] s) => (float[2, 4] y) { y = kforge.RMSNormalization(x, s) }",
+                    "does not fit"},
+        HostileCase{
+            "KforgeAxis",
+            "g (float[2, 4] x, float[4] s) => (float[2, 4] y) { y = kforge.RMSNormalization <axis = 2> (x, "
+            "s) }",
+            "axis 2"},
+        HostileCase{"KforgeArity", "g (float[2] x) => (float[2] y) { y = kforge.Gelu(x, x) }",
+                    "takes 1 inputs"},
+        HostileCase{"KforgeAttribute",
+                    "g (float[2] x) => (float[2] y) { y = kforge.Gelu <approximate = \"fast\"> (x) }",
+                    "\"fast\""},
+        HostileCase{"KforgeGroups",
+                    "g (float[2, 4, 4] x, float[4] s) => (float[2, 4, 4] y) { y = kforge.GroupNormalization "
+                    "<num_groups = 3> (x, s, s) }",
+                    "groups"},
+        HostileCase{
+            "KforgeNested",
+            "g (float[2] x, bool c) => (float[2] y) { y = If (c) <then_branch = t () => (float[2] a) { n = "
+            "kforge.Dims <of = [\"2\"]> () a = Reshape(x, n) }, "
+            "else_branch = e () => (float[2] b) { b = Relu(x) }> }",
+            "kforge.Dims"}),
     [](const auto& info) { return info.param.name; });
 
 std::string good_model() {

@@ -82,13 +82,13 @@ TEST(Join, FindsWhatBothExportersTookApart) {
   EXPECT_GE(files, 50);
 }
 
-struct Case {
+struct JoinCase {
   const char* name;
   const char* body;
   const char* operators;
 };
-void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
-class JoinText : public testing::TestWithParam<Case> {};
+void PrintTo(const JoinCase& one, std::ostream* out) { *out << one.name; }
+class JoinText : public testing::TestWithParam<JoinCase> {};
 TEST_P(JoinText, Becomes) {
   EXPECT_EQ(operators(joined_text(fmt::format("g (float[2, 6, 4] x, float[6, 1] a, float[6, 1] b, float[4] "
                                               "w, float[4] v) => (float[2, 6, 4] y) {{ {} }}",
@@ -103,88 +103,90 @@ constexpr const char* kGelu = R"(
 INSTANTIATE_TEST_SUITE_P(
     Found, JoinText,
     testing::Values(
-        Case{"Gelu", kGelu, "Gelu"},
-        Case{"GeluOfAProduct",
-             R"(r = Constant <value = float {0.70710678}> () o = Constant <value = float {1.0}> ()
+        JoinCase{"Gelu", kGelu, "Gelu"},
+        JoinCase{"GeluOfAProduct",
+                 R"(r = Constant <value = float {0.70710678}> () o = Constant <value = float {1.0}> ()
                 h = Constant <value = float {0.5}> () z = Mul(x, w) half = Mul(z, h) d = Mul(r, z) e = Erf(d)
                 s = Add(o, e) y = Mul(half, s))",
-             "Mul Gelu"},
-        Case{"TwoInARow", R"(s = Sigmoid(x) z = Mul(x, s) f = Softplus(z) t = Tanh(f) y = Mul(z, t))",
-             "Swish Mish"},
-        Case{"ResidualBehindLayerNorm",
-             R"(two = Constant <value = float {2.0}> () e = Constant <value = float {0.00001}> ()
+                 "Mul Gelu"},
+        JoinCase{"TwoInARow", R"(s = Sigmoid(x) z = Mul(x, s) f = Softplus(z) t = Tanh(f) y = Mul(z, t))",
+                 "Swish Mish"},
+        JoinCase{"ResidualBehindLayerNorm",
+                 R"(two = Constant <value = float {2.0}> () e = Constant <value = float {0.00001}> ()
                 m = ReduceMean <axes = [2]> (x) c = Sub(x, m) q = Pow(c, two) u = ReduceMean <axes = [-1]> (q)
                 g = Add(u, e) r = Sqrt(g) n = Div(c, r) k = Mul(n, w) l = Add(k, v) y = Add(l, x))",
-             "LayerNormalization Add"},
-        Case{"LayerNormOfAResidual",
-             R"(e = Constant <value = float {0.00001}> () z = Add(x, a) m = ReduceMean <axes = [2]> (z)
+                 "LayerNormalization Add"},
+        JoinCase{"LayerNormOfAResidual",
+                 R"(e = Constant <value = float {0.00001}> () z = Add(x, a) m = ReduceMean <axes = [2]> (z)
                 c = Sub(z, m) q = Mul(c, c) u = ReduceMean <axes = [2]> (q) g = Add(e, u) r = Sqrt(g)
                 i = Reciprocal(r) n = Mul(c, i) k = Mul(w, n) y = Add(v, k))",
-             "Add LayerNormalization"},
-        Case{"InstanceNormInPieces",
-             R"(e = Constant <value = float {0.00001}> () m = ReduceMean <axes = [2]> (x) c = Sub(x, m)
+                 "Add LayerNormalization"},
+        JoinCase{"InstanceNormInPieces",
+                 R"(e = Constant <value = float {0.00001}> () m = ReduceMean <axes = [2]> (x) c = Sub(x, m)
                 q = Mul(c, c) u = ReduceMean <axes = [2]> (q) g = Add(e, u) r = Sqrt(g) n = Div(c, r)
                 k = Mul(a, n) y = Add(k, b))",
-             "InstanceNormalization"},
-        Case{"RmsNormWithoutScale",
-             R"(e = Constant <value = float {0.00001}> () h = Constant <value = float {-0.5}> () q = Mul(x, x)
+                 "InstanceNormalization"},
+        JoinCase{
+            "RmsNormWithoutScale",
+            R"(e = Constant <value = float {0.00001}> () h = Constant <value = float {-0.5}> () q = Mul(x, x)
                 u = ReduceMean <axes = [1, 2]> (q) g = Add(e, u) r = Pow(g, h) y = Mul(r, x))",
-             "RMSNormalization"},
-        Case{"SwishByDivision",
-             R"(o = Constant <value = float {1.0}> () n = Neg(x) e = Exp(n) d = Add(e, o) y = Div(x, d))",
-             "Swish"}),
+            "RMSNormalization"},
+        JoinCase{"SwishByDivision",
+                 R"(o = Constant <value = float {1.0}> () n = Neg(x) e = Exp(n) d = Add(e, o) y = Div(x, d))",
+                 "Swish"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(
     NearMiss, JoinText,
     testing::Values(
-        Case{"GeluWithAnotherConstant",
-             R"(r = Constant <value = float {1.4143}> () o = Constant <value = float {1.0}> ()
+        JoinCase{"GeluWithAnotherConstant",
+                 R"(r = Constant <value = float {1.4143}> () o = Constant <value = float {1.0}> ()
                 h = Constant <value = float {0.5}> () d = Div(x, r) e = Erf(d) s = Add(e, o) p = Mul(x, s)
                 y = Mul(p, h))",
-             "Div Erf Add Mul Mul"},
-        Case{"GeluOfTwoTensors",
-             R"(r = Constant <value = float {1.41421356}> () o = Constant <value = float {1.0}> ()
+                 "Div Erf Add Mul Mul"},
+        JoinCase{"GeluOfTwoTensors",
+                 R"(r = Constant <value = float {1.41421356}> () o = Constant <value = float {1.0}> ()
                 h = Constant <value = float {0.5}> () z = Abs(x) d = Div(z, r) e = Erf(d) s = Add(e, o)
                 p = Mul(x, s) y = Mul(p, h))",
-             "Abs Div Erf Add Mul Mul"},
-        Case{"SigmoidThatIsAlsoRead", R"(s = Sigmoid(x) z = Mul(x, s) y = Add(z, s))", "Sigmoid Mul Add"},
-        Case{"SwishOfAnother", R"(z = Abs(x) s = Sigmoid(z) y = Mul(x, s))", "Abs Sigmoid Mul"},
-        Case{"SoftplusWithTwo",
-             R"(o = Constant <value = float {2.0}> () e = Exp(x) s = Add(e, o) y = Log(s))", "Exp Add Log"},
-        Case{"ClipToAnotherWidth",
-             R"(t = Constant <value = float {3.0}> () z = Constant <value = float {0.0}> ()
+                 "Abs Div Erf Add Mul Mul"},
+        JoinCase{"SigmoidThatIsAlsoRead", R"(s = Sigmoid(x) z = Mul(x, s) y = Add(z, s))", "Sigmoid Mul Add"},
+        JoinCase{"SwishOfAnother", R"(z = Abs(x) s = Sigmoid(z) y = Mul(x, s))", "Abs Sigmoid Mul"},
+        JoinCase{"SoftplusWithTwo",
+                 R"(o = Constant <value = float {2.0}> () e = Exp(x) s = Add(e, o) y = Log(s))",
+                 "Exp Add Log"},
+        JoinCase{"ClipToAnotherWidth",
+                 R"(t = Constant <value = float {3.0}> () z = Constant <value = float {0.0}> ()
                 f = Constant <value = float {5.0}> () s = Constant <value = float {6.0}> () c = Add(x, t)
                 k = Clip(c, z, f) p = Mul(x, k) y = Div(p, s))",
-             "Add Clip Mul Div"},
+                 "Add Clip Mul Div"},
         // Still the root of a mean square, but not of what was centred.
-        Case{"MeansOverDifferentAxes",
-             R"(e = Constant <value = float {0.00001}> () m = ReduceMean <axes = [1]> (x) c = Sub(x, m)
+        JoinCase{"MeansOverDifferentAxes",
+                 R"(e = Constant <value = float {0.00001}> () m = ReduceMean <axes = [1]> (x) c = Sub(x, m)
                 q = Mul(c, c) u = ReduceMean <axes = [2]> (q) g = Add(e, u) r = Sqrt(g) y = Div(c, r))",
-             "ReduceMean Sub RMSNormalization"},
-        Case{"MeanOverChannels",
-             R"(e = Constant <value = float {0.00001}> () q = Mul(x, x) u = ReduceMean <axes = [1]> (q)
+                 "ReduceMean Sub RMSNormalization"},
+        JoinCase{"MeanOverChannels",
+                 R"(e = Constant <value = float {0.00001}> () q = Mul(x, x) u = ReduceMean <axes = [1]> (q)
                 g = Add(e, u) r = Sqrt(g) y = Div(x, r))",
-             "Mul ReduceMean Add Sqrt Div"},
-        Case{"SumInsteadOfMean",
-             R"(e = Constant <value = float {0.00001}> () i = Constant <value_ints = [2]> () q = Mul(x, x)
+                 "Mul ReduceMean Add Sqrt Div"},
+        JoinCase{"SumInsteadOfMean",
+                 R"(e = Constant <value = float {0.00001}> () i = Constant <value_ints = [2]> () q = Mul(x, x)
                 u = ReduceSum(q, i) g = Add(e, u) r = Sqrt(g) y = Div(x, r))",
-             "Mul ReduceSum Add Sqrt Div"},
-        Case{"DeviationThatIsAlsoRead",
-             R"(e = Constant <value = float {0.00001}> () q = Mul(x, x) u = ReduceMean <axes = [2]> (q)
+                 "Mul ReduceSum Add Sqrt Div"},
+        JoinCase{"DeviationThatIsAlsoRead",
+                 R"(e = Constant <value = float {0.00001}> () q = Mul(x, x) u = ReduceMean <axes = [2]> (q)
                 g = Add(e, u) r = Sqrt(g) n = Div(x, r) y = Add(n, r))",
-             "Mul ReduceMean Add Sqrt Div Add"},
-        Case{"GroupsAcrossTheBatch",
-             R"(to = Constant <value_ints = [4, 3, -1]> () back = Constant <value_ints = [2, 6, 4]> ()
+                 "Mul ReduceMean Add Sqrt Div Add"},
+        JoinCase{"GroupsAcrossTheBatch",
+                 R"(to = Constant <value_ints = [4, 3, -1]> () back = Constant <value_ints = [2, 6, 4]> ()
                 s = Constant <value_floats = [1.0, 1.0, 1.0]> () t = Constant <value_floats = [0.0, 0.0, 0.0]> ()
                 r = Reshape(x, to) n = InstanceNormalization(r, s, t) y = Reshape(n, back))",
-             "Reshape InstanceNormalization Reshape"},
-        Case{"GroupsThatCutChannels",
-             R"(to = Constant <value_ints = [2, 4, -1]> () back = Constant <value_ints = [2, 6, 4]> ()
+                 "Reshape InstanceNormalization Reshape"},
+        JoinCase{"GroupsThatCutChannels",
+                 R"(to = Constant <value_ints = [2, 4, -1]> () back = Constant <value_ints = [2, 6, 4]> ()
                 s = Constant <value_floats = [1.0, 1.0, 1.0, 1.0]> ()
                 t = Constant <value_floats = [0.0, 0.0, 0.0, 0.0]> () r = Reshape(x, to)
                 n = InstanceNormalization(r, s, t) y = Reshape(n, back))",
-             "Reshape InstanceNormalization Reshape"}),
+                 "Reshape InstanceNormalization Reshape"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Join, KeepsArgumentsAndTheResultsName) {

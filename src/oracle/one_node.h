@@ -9,6 +9,10 @@
 
 namespace kforge {
 
+inline Node make_node(std::string op, std::vector<std::string> inputs, std::vector<std::string> outputs) {
+  return {.name = op + "_0", .op = op, .inputs = std::move(inputs), .outputs = std::move(outputs)};
+}
+
 struct TestTensor {
   DType dtype;
   Shape shape;

@@ -14,10 +14,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Node make_node(std::string op, std::vector<std::string> inputs, std::vector<std::string> outputs) {
-  return {.name = op + "_0", .op = op, .inputs = std::move(inputs), .outputs = std::move(outputs)};
-}
-
 TensorView view_of(std::string name, const std::vector<float>& values) {
   return {std::move(name),
           DType::kFloat32,

@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/subprocess.h"
+#include "profile/fact_value.h"
 #include "profile/parsers.h"
 #include "profile/source_loops.h"
 
@@ -15,12 +16,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-double fact(const Profile& profile, std::string_view name) {
-  const Fact* found = find_fact(profile, name);
-  EXPECT_TRUE(found) << name;
-  return found ? found->value : -1;
-}
 
 class RemarksTest : public testing::Test {
  protected:

@@ -7,18 +7,13 @@
 #include <random>
 
 #include "profile/disassembly.h"
+#include "profile/fact_value.h"
 #include "profile/read_profile.h"
 
 namespace kforge {
 namespace {
 
 using testing::HasSubstr;
-
-double fact(const Profile& profile, std::string_view name) {
-  const Fact* found = find_fact(profile, name);
-  EXPECT_TRUE(found) << name;
-  return found ? found->value : -1;
-}
 
 const char* kListing = R"(
 0000000000001100 <helper>:

@@ -37,40 +37,42 @@ TEST(LoadTask, InoutTakesTheOutputsPlace) {
   EXPECT_EQ(scratch.task().arguments[0].output, "y");
 }
 
-struct Mistake {
+struct LoadMistake {
   const char* toml;
   const char* graph;
   const char* says;
 };
-class LoadMistakes : public testing::TestWithParam<Mistake> {};
+class LoadMistakes : public testing::TestWithParam<LoadMistake> {};
 TEST_P(LoadMistakes, AreNamed) {
   ScratchTask scratch(GetParam().toml, GetParam().graph);
   EXPECT_THAT(scratch.error(), HasSubstr(GetParam().says));
 }
 
-#define SHAPES "description = \"d\"\n[shapes]\nbench = { B = 8 }\nsmall = { B = 2 }\nodd = { B = 3 }\n"
+#define SHAPES_OF_B "description = \"d\"\n[shapes]\nbench = { B = 8 }\nsmall = { B = 2 }\nodd = { B = 3 }\n"
 #define RELU "g (float[B] x) => (float[B] y) { y = Relu(x) }"
 INSTANTIATE_TEST_SUITE_P(
     All, LoadMistakes,
     testing::Values(
-        Mistake{SHAPES "[tensors.xx]\nrole = \"param\"\n", RELU, "[tensors.xx]: the graph has no such input"},
-        Mistake{SHAPES "[tensors.x]\nrole = \"inout\"\noutput = \"z\"\n", RELU,
-                "the graph has no output 'z'"},
-        Mistake{SHAPES "[tensors.x]\nvalues = \"fixed\"\n", RELU, "only initializers can be \"fixed\""},
-        Mistake{"description = \"d\"\n[shapes]\nbench = { B = 8 }\nsmall = { B = 2 }\n", RELU,
-                "shape set 'odd' is missing"},
-        Mistake{
+        LoadMistake{SHAPES_OF_B "[tensors.xx]\nrole = \"param\"\n", RELU,
+                    "[tensors.xx]: the graph has no such input"},
+        LoadMistake{SHAPES_OF_B "[tensors.x]\nrole = \"inout\"\noutput = \"z\"\n", RELU,
+                    "the graph has no output 'z'"},
+        LoadMistake{SHAPES_OF_B "[tensors.x]\nvalues = \"fixed\"\n", RELU,
+                    "only initializers can be \"fixed\""},
+        LoadMistake{"description = \"d\"\n[shapes]\nbench = { B = 8 }\nsmall = { B = 2 }\n", RELU,
+                    "shape set 'odd' is missing"},
+        LoadMistake{
             "description = \"d\"\n[shapes]\nbench = { B = 8, C = 1 }\nsmall = { B = 2 }\nodd = { B = 1 }\n",
             RELU, "shape set 'bench': the graph has no dimension 'C'"},
-        Mistake{"description = \"d\"\n[shapes]\nbench = { B = 8 }\nsmall = { }\nodd = { B = 1 }\n", RELU,
-                "shape set 'small' gives no number for the dimension 'B'"},
-        Mistake{SHAPES "[tensors.x]\nvalues = \"normal\"\n", "g (int64[B] x) => (int64[B] y) { y = Abs(x) }",
-                "do not fit"},
-        Mistake{SHAPES, "g (string[B] x) => (string[B] y) { y = Identity(x) }", "string tensor"},
-        Mistake{SHAPES, "g (float[B] x => (float[B] y) { y = Relu(x) }", "ParseError"},
-        Mistake{SHAPES "[tensors.x]\nrole = \"inout\"\noutput = \"y\"\n",
-                "g (float[B] x) => (float[B, 1] y) <int64[1] a = {1}> { y = Unsqueeze(x, a) }",
-                "its new value"}));
+        LoadMistake{"description = \"d\"\n[shapes]\nbench = { B = 8 }\nsmall = { }\nodd = { B = 1 }\n", RELU,
+                    "shape set 'small' gives no number for the dimension 'B'"},
+        LoadMistake{SHAPES_OF_B "[tensors.x]\nvalues = \"normal\"\n",
+                    "g (int64[B] x) => (int64[B] y) { y = Abs(x) }", "do not fit"},
+        LoadMistake{SHAPES_OF_B, "g (string[B] x) => (string[B] y) { y = Identity(x) }", "string tensor"},
+        LoadMistake{SHAPES_OF_B, "g (float[B] x => (float[B] y) { y = Relu(x) }", "ParseError"},
+        LoadMistake{SHAPES_OF_B "[tensors.x]\nrole = \"inout\"\noutput = \"y\"\n",
+                    "g (float[B] x) => (float[B, 1] y) <int64[1] a = {1}> { y = Unsqueeze(x, a) }",
+                    "its new value"}));
 
 TEST(LoadTask, MisspeltNamesGetTheNearest) {
   auto task = load_task("core/sofmax");

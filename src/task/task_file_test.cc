@@ -32,12 +32,12 @@ TEST(TaskFile, ReadsEveryKey) {
   EXPECT_EQ(file->tensors.at("x").values->b_symbol, "V");
 }
 
-struct Mistake {
+struct FileMistake {
   const char* text;
   const char* says;
 };
 
-class TaskFileMistakes : public testing::TestWithParam<Mistake> {};
+class TaskFileMistakes : public testing::TestWithParam<FileMistake> {};
 
 TEST_P(TaskFileMistakes, IsNamedWithItsLine) {
   auto file = parse_task_file(GetParam().text, "t.toml");
@@ -48,23 +48,25 @@ TEST_P(TaskFileMistakes, IsNamedWithItsLine) {
 INSTANTIATE_TEST_SUITE_P(
     All, TaskFileMistakes,
     testing::Values(
-        Mistake{"description = \"d\"\ncolour = 1\n[shapes]\n", "t.toml:2: unknown key 'colour'"},
-        Mistake{"[shapes]\n", "'description' is missing"},
-        Mistake{"description = \"d\"\n", "[shapes] is missing"},
-        Mistake{"description = 3\n[shapes]\n", "t.toml:1: 'description' must be a string"},
-        Mistake{"description = \"d\"\n[shapes]\nhuge = { B = 1 }\n", "t.toml:3: unknown shape set 'huge'"},
-        Mistake{"description = \"d\"\n[shapes]\nbench = { B = 0 }\n", "'B' must be a whole number"},
-        Mistake{"description = \"d\"\n[shapes]\nbench = { B = 1.5 }\n", "'B' must be a whole number"},
-        Mistake{"description = \"d\"\n[shapes]\nbench = []\n", "must be a table"},
-        Mistake{"description = \"d\"\n[shapes]\nbench = [{ weight = -1 }]\n", "weight must be a positive"},
-        Mistake{"description = \"d\"\n[shapes]\n[tensors.x]\nrole = \"output\"\n", "role is \"input\""},
-        Mistake{"description = \"d\"\n[shapes]\n[tensors.x]\nrole = \"inout\"\n", "needs 'output'"},
-        Mistake{"description = \"d\"\n[shapes]\n[tensors.x]\noutput = \"y\"\n", "only an inout"},
-        Mistake{"description = \"d\"\n[shapes]\n[tensors.x]\nvalues = \"gauss(0, 1)\"\n",
-                "t.toml:4: tensor 'x': 'gauss'"},
-        Mistake{"description = \"d\"\n[shapes]\n[tensors.x]\nvalue = \"normal\"\n",
-                "t.toml:4: unknown key 'value'"},
-        Mistake{"description = \"d\n", "t.toml:1:"}, Mistake{"a = [[[[", "t.toml:1:"}));
+        FileMistake{"description = \"d\"\ncolour = 1\n[shapes]\n", "t.toml:2: unknown key 'colour'"},
+        FileMistake{"[shapes]\n", "'description' is missing"},
+        FileMistake{"description = \"d\"\n", "[shapes] is missing"},
+        FileMistake{"description = 3\n[shapes]\n", "t.toml:1: 'description' must be a string"},
+        FileMistake{"description = \"d\"\n[shapes]\nhuge = { B = 1 }\n",
+                    "t.toml:3: unknown shape set 'huge'"},
+        FileMistake{"description = \"d\"\n[shapes]\nbench = { B = 0 }\n", "'B' must be a whole number"},
+        FileMistake{"description = \"d\"\n[shapes]\nbench = { B = 1.5 }\n", "'B' must be a whole number"},
+        FileMistake{"description = \"d\"\n[shapes]\nbench = []\n", "must be a table"},
+        FileMistake{"description = \"d\"\n[shapes]\nbench = [{ weight = -1 }]\n",
+                    "weight must be a positive"},
+        FileMistake{"description = \"d\"\n[shapes]\n[tensors.x]\nrole = \"output\"\n", "role is \"input\""},
+        FileMistake{"description = \"d\"\n[shapes]\n[tensors.x]\nrole = \"inout\"\n", "needs 'output'"},
+        FileMistake{"description = \"d\"\n[shapes]\n[tensors.x]\noutput = \"y\"\n", "only an inout"},
+        FileMistake{"description = \"d\"\n[shapes]\n[tensors.x]\nvalues = \"gauss(0, 1)\"\n",
+                    "t.toml:4: tensor 'x': 'gauss'"},
+        FileMistake{"description = \"d\"\n[shapes]\n[tensors.x]\nvalue = \"normal\"\n",
+                    "t.toml:4: unknown key 'value'"},
+        FileMistake{"description = \"d\n", "t.toml:1:"}, FileMistake{"a = [[[[", "t.toml:1:"}));
 
 TEST(Distribution, Words) {
   EXPECT_EQ(to_string(*parse_distribution("normal")), "normal(0, 1)");

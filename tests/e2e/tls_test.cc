@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kReply =
+constexpr const char* kTlsReply =
     R"({"choices":[{"index":0,"message":{"role":"assistant","content":"over TLS"},"finish_reason":"stop"}]})";
 
 class Tls : public ModelTest {
@@ -25,7 +25,7 @@ class Tls : public ModelTest {
     server_ = std::make_unique<httplib::SSLServer>(certificate().c_str(), key().c_str());
     server_->Post("/v1/chat/completions", [this](const httplib::Request&, httplib::Response& response) {
       ++served_;
-      response.set_content(kReply, "application/json");
+      response.set_content(kTlsReply, "application/json");
     });
     port_ = server_->bind_to_any_port("127.0.0.1");
     thread_ = std::thread([this] { server_->listen_after_bind(); });

@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <sstream>
 
-#include "base/files.h"
 #include "base/gate.h"
+#include "house/root.h"
 
 namespace kforge {
 namespace {
-
-const fs::path kRoot = KFORGE_SOURCE_DIR;
 
 std::string_view words(GateStage stage) {
   static constexpr std::string_view kWords[] = {"symbols",    "values", "calibration",

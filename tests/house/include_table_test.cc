@@ -6,12 +6,10 @@
 #include <regex>
 #include <sstream>
 
-#include "base/files.h"
+#include "house/root.h"
 
 namespace kforge {
 namespace {
-
-const fs::path kRoot = KFORGE_SOURCE_DIR;
 
 // Folder name to row number, from the lines "| 3 | platform, ... |"; of an inner table, "| smith 3 | loops
 // |".

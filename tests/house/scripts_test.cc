@@ -1,15 +1,13 @@
 // The scripts a newcomer runs: they parse, do nothing quickly, and refuse what they do not know.
 #include <gtest/gtest.h>
 
-#include "base/files.h"
 #include "base/subprocess.h"
+#include "house/root.h"
 
 namespace kforge {
 namespace {
 
 using namespace std::chrono_literals;
-
-const fs::path kRoot = KFORGE_SOURCE_DIR;
 
 TEST(Scripts, Parse) {
   std::vector<fs::path> scripts{kRoot / ".ci/run"};

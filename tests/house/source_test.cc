@@ -6,15 +6,13 @@
 #include <set>
 #include <sstream>
 
-#include "base/files.h"
 #include "base/subprocess.h"
+#include "house/root.h"
 
 namespace kforge {
 namespace {
 
 using namespace std::chrono_literals;
-
-const fs::path kRoot = KFORGE_SOURCE_DIR;
 
 std::vector<std::string> files_with(const std::vector<std::string>& extensions,
                                     const std::vector<std::string>& folders) {

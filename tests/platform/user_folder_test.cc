@@ -20,7 +20,7 @@ argv = ["${compiler}", "${march}", "-std=c++20", "-O2", "-fPIC", "-shared", "-I"
 name = "vendor-cc"
 )";
 
-constexpr const char* kRelu = R"(#include "task.h"
+constexpr const char* kPlainRelu = R"(#include "task.h"
 #ifndef FROM_VENDOR
 #error "the variable of [sandbox] env did not reach the compiler"
 #endif
@@ -52,11 +52,11 @@ class UserFolder : public testing::Test {
 TEST_F(UserFolder, ACompilerOutsideUsrAndNoSymbolsSection) {
   EvalOptions options = options_on((dir_.path() / "platform").string(), "core/relu");
   options.check_only = true;
-  auto report = judge_source(options, kRelu);
+  auto report = judge_source(options, kPlainRelu);
   ASSERT_TRUE(report) << report.error().text();
   EXPECT_TRUE(report->passed()) << report->reason;
   write("platform/platform.toml", kPlatform);
-  auto hidden = judge_source(options, kRelu);
+  auto hidden = judge_source(options, kPlainRelu);
   ASSERT_FALSE(hidden);
   EXPECT_THAT(hidden.error().text(), HasSubstr("'sandbox.read'"));
 }
@@ -67,7 +67,7 @@ TEST_F(UserFolder, AResultIsRecheckedFromAnotherWorkingFolder) {
   EvalOptions options = options_on("./platform", "core/relu");
   options.check_only = true;
   options.store = true;
-  auto report = judge_source(options, kRelu);
+  auto report = judge_source(options, kPlainRelu);
   fs::current_path(before);
   ASSERT_TRUE(report) << report.error().text();
   EXPECT_EQ(report->platform, (dir_.path() / "platform").string());

@@ -10,10 +10,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Node make_node(std::string op, std::vector<std::string> inputs, std::vector<std::string> outputs) {
-  return {.name = op + "_0", .op = op, .inputs = std::move(inputs), .outputs = std::move(outputs)};
-}
-
 std::shared_ptr<const Graph> body(std::vector<std::string> inputs, std::vector<std::string> outputs,
                                   std::vector<Node> nodes) {
   Graph graph;

@@ -12,7 +12,8 @@ struct Shape3 {
   long m, n, k;
 };
 
-Contraction product(Shape3 s, bool transpose_a, bool transpose_b, long batch = 1, bool share_b = false) {
+Contraction contraction_of(Shape3 s, bool transpose_a, bool transpose_b, long batch = 1,
+                           bool share_b = false) {
   Contraction c;
   c.name = "product";
   c.what = "y = a * b";
@@ -69,7 +70,7 @@ TEST(Contraction, EveryShapeTransposedOrNotWithTheFirstSchedule) {
   CompiledCases cases;
   for (const Shape3& shape : kShapes)
     for (int transposed = 0; transposed < 4; ++transposed) {
-      const Contraction c = product(shape, transposed & 1, transposed & 2);
+      const Contraction c = contraction_of(shape, transposed & 1, transposed & 2);
       add_checked(cases, c, first_schedule(c, machine, 2));
     }
   EXPECT_EQ(cases.run(), "");
@@ -79,7 +80,7 @@ TEST(Contraction, EveryPackingWithSmallBlocks) {
   CompiledCases cases;
   for (const Packing a : {Packing::kInPlace, Packing::kPrepare, Packing::kCall, Packing::kBlock})
     for (const Packing b : {Packing::kInPlace, Packing::kPrepare, Packing::kCall, Packing::kBlock}) {
-      Contraction c = product({29, 45, 37}, false, false, 3, b == Packing::kPrepare);
+      Contraction c = contraction_of({29, 45, 37}, false, false, 3, b == Packing::kPrepare);
       c.a.param = c.b.param = true;
       ContractionSchedule s{
           .rows = 4, .vectors = 3, .block_m = 8, .block_n = 24, .block_k = 16, .a = a, .b = b, .threads = 2};
@@ -100,10 +101,10 @@ TEST(Contraction, PartsOfKAreSummedApart) {
                                   .b = packing,
                                   .threads = 2,
                                   .splits = splits};
-      add_checked(cases, product({29, 45, 150}, false, false), s);
+      add_checked(cases, contraction_of({29, 45, 150}, false, false), s);
     }
   EXPECT_EQ(cases.run(), "");
-  const Contraction c = product({8, 8, 40}, false, false);
+  const Contraction c = contraction_of({8, 8, 40}, false, false);
   EXPECT_TRUE(check({.block_k = 16, .splits = 3}, c));
   EXPECT_FALSE(check({.block_k = 16, .splits = 4}, c)) << "a part would be empty";
   EXPECT_FALSE(check({.block_k = 40, .splits = 2}, c));
@@ -111,12 +112,12 @@ TEST(Contraction, PartsOfKAreSummedApart) {
 
 TEST(Contraction, ALongKAboveASmallResultIsSplit) {
   const Machine machine = machine_with({"avx2", "fma"});
-  const Contraction c = product({64, 96, 16384}, false, false);
+  const Contraction c = contraction_of({64, 96, 16384}, false, false);
   const ContractionSchedule s = first_schedule(c, machine, 2);
   EXPECT_EQ(s.splits, 2);
   EXPECT_TRUE(check(s, c));
   EXPECT_EQ(first_schedule(c, machine, 1).splits, 1);
-  EXPECT_EQ(first_schedule(product({512, 512, 512}, false, false), machine, 2).splits, 1);
+  EXPECT_EQ(first_schedule(contraction_of({512, 512, 512}, false, false), machine, 2).splits, 1);
   CompiledCases cases;
   add_checked(cases, c, s);
   EXPECT_EQ(cases.run(), "");
@@ -128,7 +129,7 @@ TEST(Contraction, FewRowsMeetALargeMatrixOnce) {
   const Machine machine = machine_with({"avx2", "fma"});
   CompiledCases cases;
   for (const long m : {3, 8, 12}) {
-    Contraction c = product({m, 1037, 1024}, false, true);
+    Contraction c = contraction_of({m, 1037, 1024}, false, true);
     c.b.param = true;
     const ContractionSchedule s = first_schedule(c, machine, 2);
     EXPECT_EQ(s.rows, m);
@@ -143,7 +144,7 @@ TEST(Contraction, FewRowsMeetALargeMatrixOnce) {
 TEST(Contraction, ATinyKWritesAlongRows) {
   const Machine machine = machine_with({"avx2", "fma"});
   CompiledCases cases;
-  const Contraction c = product({100, 400, 20}, false, false);
+  const Contraction c = contraction_of({100, 400, 20}, false, false);
   const ContractionSchedule s = first_schedule(c, machine, 2);
   EXPECT_EQ(s.b, Packing::kCall);
   add_checked(cases, c, s);
@@ -155,7 +156,7 @@ TEST(Contraction, PackingOfEveryHeightOfPanels) {
   for (const int rows : {1, 2, 3, 5, 6, 9})
     for (const bool transpose_a : {false, true})
       for (const Packing packing : {Packing::kCall, Packing::kBlock})
-        add_checked(cases, product({2L * rows + 1, 19, 43}, transpose_a, false),
+        add_checked(cases, contraction_of({2L * rows + 1, 19, 43}, transpose_a, false),
                     {.rows = rows,
                      .vectors = rows > 6 ? 1 : 2,
                      .block_m = 2L * rows,
@@ -170,7 +171,7 @@ TEST(Contraction, PackingOfEveryHeightOfPanels) {
 TEST(Contraction, NeighboursOfASchedule) {
   const Machine machine = machine_with({"avx2", "fma"});
   CompiledCases cases;
-  const Contraction c = product({50, 90, 150}, false, true);
+  const Contraction c = contraction_of({50, 90, 150}, false, true);
   for (const ScheduleMove& move : neighbours(first_schedule(c, machine, 2), c, machine))
     add_checked(cases, c, move.schedule);
   EXPECT_GT(cases.count(), 8);
@@ -181,7 +182,7 @@ TEST(Contraction, FourLanesWithoutAvx) {
   const Machine machine = machine_with({});
   CompiledCases cases;
   for (const Shape3& shape : kShapes) {
-    const Contraction c = product(shape, false, shape.m % 2);
+    const Contraction c = contraction_of(shape, false, shape.m % 2);
     add_checked(cases, c, first_schedule(c, machine, 2));
   }
   EXPECT_EQ(cases.run({"-march=x86-64-v2"}), "");
@@ -192,7 +193,7 @@ TEST(Contraction, EpilogueSeesRowsColumnsAndOtherTensors) {
   const Machine machine = machine_with({"avx2", "fma"});
   CompiledCases cases;
   for (const Shape3& shape : {Shape3{13, 37, 20}, Shape3{6, 32, 300}}) {
-    Contraction c = product(shape, false, true);
+    Contraction c = contraction_of(shape, false, true);
     c.b.param = true;
     c.tensors = {{"const float*", "a"},       {"const float*", "b"},        {"const float*", "bias"},
                  {"const float*", "rowwise"}, {"const float*", "residual"}, {"float*", "y"}};
@@ -217,14 +218,14 @@ TEST(Contraction, EpilogueSeesRowsColumnsAndOtherTensors) {
 TEST(Contraction, WeightsOfOtherTypesAndComputedOperands) {
   const Machine machine = machine_with({"avx2", "fma"});
   CompiledCases cases;
-  Contraction c = product({9, 21, 30}, false, true);
+  Contraction c = contraction_of({9, 21, 30}, false, true);
   c.b.param = true;
   c.b.dtype = DType::kInt8;
   c.tensors[1].type = "const int8_t*";
   auto code = emit_contraction(c, first_schedule(c, machine, 2));
   ASSERT_TRUE(code);
   cases.add(*code, c.tensors, sizes_of(c), naive(c), "int8 weights");
-  Contraction triangle = product({20, 24, 20}, false, false);
+  Contraction triangle = contraction_of({20, 24, 20}, false, false);
   triangle.a.element = "depth <= side ? a[side * 20 + depth] : 0.0f";
   code = emit_contraction(triangle, first_schedule(triangle, machine, 2));
   ASSERT_TRUE(code);
@@ -260,7 +261,7 @@ TEST(Contraction, BadSchedulesAreRefusedByName) {
     ASSERT_FALSE(parsed) << text;
     EXPECT_THAT(parsed.error().message, HasSubstr(word));
   }
-  const Contraction c = product({8, 8, 8}, false, true);
+  const Contraction c = contraction_of({8, 8, 8}, false, true);
   EXPECT_FALSE(check({.rows = 20, .vectors = 4}, c));
   EXPECT_FALSE(check({.a = Packing::kPrepare}, c));
   EXPECT_FALSE(check({.b = Packing::kInPlace}, c));
@@ -269,7 +270,7 @@ TEST(Contraction, BadSchedulesAreRefusedByName) {
 }
 
 TEST(Contraction, RowsAreSharedOutEvenly) {
-  const Contraction c = product({64, 16, 8}, false, false);
+  const Contraction c = contraction_of({64, 16, 8}, false, false);
   const auto code = emit_contraction(c, {.rows = 6, .vectors = 2});
   ASSERT_TRUE(code);
   // The first 9 have 6 rows, the others 5.

@@ -12,12 +12,12 @@ namespace kforge::smith {
 
 namespace {
 
-struct Geometry {
+struct TransposedGeometry {
   std::vector<long> in, kernel, out, strides, dilations, pads;  // three entries each
   std::vector<long> first, last;  // q = (o + pad) / stride: range over all outputs
   StagedImage image;
 
-  explicit Geometry(const Convolution& c)
+  explicit TransposedGeometry(const Convolution& c)
       : in(three(c.input, 1)),
         kernel(three(c.kernel, 1)),
         out(three(c.output, 1)),
@@ -38,7 +38,7 @@ struct Geometry {
 }  // namespace
 
 Result<ContractionCode> emit_transposed(const Convolution& conv, const ContractionSchedule& given) {
-  const Geometry g(conv);
+  const TransposedGeometry g(conv);
   ContractionSchedule s = given;
   s.b = Packing::kInPlace;
   s.splits = 1;

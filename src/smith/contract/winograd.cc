@@ -12,12 +12,12 @@ namespace kforge::smith {
 
 namespace {
 
-struct Geometry {
+struct WinogradGeometry {
   std::vector<long> kernel, out, begins;  // three entries each
   long tile_rows = 1, tile_columns = 1;   // tiles of 2 x 2 results that cover a plane
   StagedImage image;                      // even columns of a row, then odd ones
 
-  explicit Geometry(const Convolution& c)
+  explicit WinogradGeometry(const Convolution& c)
       : kernel(three(c.kernel, 1)), out(three(c.output, 1)), begins(three(c.begins, 0)) {
     if (c.transposed)
       for (std::size_t d = 0; d < 3; ++d) begins[d] = kernel[d] - 1 - begins[d];
@@ -81,7 +81,7 @@ Result<ContractionCode> emit_winograd(const Convolution& conv, const Contraction
     return fail("only kernels of 3 x 3 with stride 1 can be filtered by Winograd's way");
   if (s.arithmetic != Arithmetic::kFp32 || s.stream || s.splits != 1)
     return fail("Winograd's way is computed in fp32, without streaming stores, k in one part");
-  const Geometry g(conv);
+  const WinogradGeometry g(conv);
   // What the micro-kernel sees: the channels of one point, tiles packed into whole panels.
   Contraction c = conv.contraction();
   ContractionSchedule inner = s;

@@ -37,12 +37,6 @@ std::vector<Stmt> parallel_loops(const Nest& nest, const Stmt& top) {
   return loops;
 }
 
-std::int64_t product_of(const std::vector<Stmt>& loops) {
-  std::int64_t count = 1;
-  for (const Stmt& s : loops) count *= s->extent;
-  return count;
-}
-
 std::set<std::string> variables_in(const Expr& e, const std::vector<Stmt>& loops) {
   std::set<std::string> found;
   for (const Stmt& s : loops)
@@ -92,8 +86,9 @@ std::optional<TileProduct> tile_product(const std::vector<Stmt>& outer, const st
     const bool in_a = uses(t.a, loop->name), in_b = uses(t.b, loop->name);
     (in_a == in_b ? t.batch : in_a ? t.rows : t.columns).push_back(loop);
   }
-  const std::int64_t m = product_of(t.rows), n = product_of(t.columns), k = product_of(t.depth);
-  if (m < 8 || n < 8 || k < 4 || product_of(t.batch) > 65535 || m > 65535 * 16 || n > 65535 * 16) return {};
+  const std::int64_t m = iterations_of(t.rows), n = iterations_of(t.columns), k = iterations_of(t.depth);
+  if (m < 8 || n < 8 || k < 4 || iterations_of(t.batch) > 65535 || m > 65535 * 16 || n > 65535 * 16)
+    return {};
   return t;
 }
 
@@ -276,7 +271,13 @@ void fuse_inside(Nest& nest, std::vector<Step>& steps) {
 
 }  // namespace
 
-std::int64_t DeviceKernel::items() const { return product_of(outer); }
+std::int64_t iterations_of(const std::vector<Stmt>& loops) {
+  std::int64_t count = 1;
+  for (const Stmt& s : loops) count *= s->extent;
+  return count;
+}
+
+std::int64_t DeviceKernel::items() const { return iterations_of(outer); }
 
 std::vector<Stmt> carried_updates(const Stmt& loop) {
   std::vector<Stmt> found;

@@ -39,6 +39,9 @@ struct DeviceKernel {
   std::int64_t items() const;  // iterations of the outer loops
 };
 
+// Of the nest that `loops` make.
+std::int64_t iterations_of(const std::vector<Stmt>& loops);
+
 struct DeviceKernels {
   Nest nest;  // temporaries of a single kernel have become locals where they are small
   std::vector<DeviceKernel> kernels;

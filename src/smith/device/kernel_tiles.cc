@@ -12,12 +12,6 @@ namespace {
 
 constexpr int kSide = 16;  // threads along a side of a tile
 
-std::int64_t product_of(const std::vector<Stmt>& loops) {
-  std::int64_t count = 1;
-  for (const Stmt& s : loops) count *= s->extent;
-  return count;
-}
-
 // Sums per thread along a side: as many as the side is worth, and no more than are wanted.
 int sums_along(std::int64_t extent, int most) {
   int sums = 1;
@@ -44,7 +38,7 @@ void KernelWriter::fill_tile(const std::string& tile, const Expr& factor, const 
                              const char* index, int width, std::int64_t extent) {
   const auto& depth = kernel_.product->depth;
   const int deep = kernel_.choices.depth, pitch = width + kernel_.choices.pad;
-  const std::int64_t k = product_of(depth);
+  const std::int64_t k = iterations_of(depth);
   const bool near = depth_is_near(factor, depth, side);
   open(fmt::format("for (int e_ = lane_; e_ < {}; e_ += {})", width * deep, kernel_.block));
   line(fmt::format("const int k_ = {}, side_ = {};",
@@ -66,11 +60,11 @@ void KernelWriter::fill_tile(const std::string& tile, const Expr& factor, const 
 
 void KernelWriter::write_tiles() {
   const TileProduct& p = *kernel_.product;
-  const std::int64_t m = product_of(p.rows), n = product_of(p.columns), k = product_of(p.depth);
+  const std::int64_t m = iterations_of(p.rows), n = iterations_of(p.columns), k = iterations_of(p.depth);
   const int deep = kernel_.choices.depth, pad = kernel_.choices.pad;
   const int down = sums_along(m, kernel_.choices.sums), across = sums_along(n, kernel_.choices.sums),
             height = kSide * down, width = kSide * across;
-  grid = {(n + width - 1) / width, (m + height - 1) / height, product_of(p.batch)};
+  grid = {(n + width - 1) / width, (m + height - 1) / height, iterations_of(p.batch)};
   shared_declarations = {fmt::format("float a_tile_[{}]", deep * (height + pad)),
                          fmt::format("float b_tile_[{}]", deep * (width + pad))};
   shared_bytes = 4 * deep * (height + width + 2 * pad);
