@@ -21,6 +21,9 @@ struct RaceResult {
   std::optional<Failure> failure;  // crashed, or wrong already on the task's own inputs
   Interval ns;
   std::optional<Interval> ratio;  // how many times faster than the incumbent; nothing without one
+  // The same by the processor time of all their threads: of no use for programs that wait or spin, but what
+  // neighbours do shows less in it.
+  std::optional<Interval> cpu_ratio;
   double thread_use = 0;
   int rounds = 0;
   int disturbed = 0;  // rounds in which something else had a processor that one of the two was ready to use
