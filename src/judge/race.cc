@@ -5,6 +5,7 @@
 
 #include "execute/start_together.h"
 #include "judge/program.h"
+#include "verify/signed_rank.h"
 #include "verify/value_gates.h"
 
 namespace kforge {
@@ -56,6 +57,11 @@ RoundPlan fixed_plan(const std::vector<InputChoice>& choices) {
 }
 
 }  // namespace
+
+bool interval_holds(const RaceResult& result) {
+  return result.rounds - result.disturbed >= least_differences(0.95) ||
+         result.rounds >= least_differences(kBusy);
+}
 
 Race::Race(Workspace& workspace, std::size_t index)
     : workspace_(workspace), index_(index), task_(workspace.setup().bound(index)) {}
@@ -188,6 +194,9 @@ Result<Interval> race_once(Workspace& workspace, const Candidate& challenger, co
         return fail("a program that was verified before does not compile any more: {}",
                     reason_text(built.error()));
       KF_TRY(RaceResult result, race.challenge(*built));
+      if (result.ratio && !interval_holds(result)) {
+        KF_TRY(result, race.challenge_again());
+      }
       if (result.failure)
         return fail("a program that was verified before fails in a race: {}", reason_text(*result.failure));
       if (result.ratio) ratios.add(*result.ratio, task.shape_case.weight);

@@ -29,6 +29,11 @@ struct RaceResult {
   int disturbed = 0;  // rounds in which something else had a processor that one of the two was ready to use
 };
 
+// Whether it had rounds enough for its interval to be one of 95 % (99 % where all were disturbed). A race
+// that ends early, because it is lost by far or because rounds take long, may have had three: of two programs
+// that are the same one in four then looks faster in all of them.
+bool interval_holds(const RaceResult& result);
+
 // One shape case.
 class Race {
  public:
@@ -67,7 +72,7 @@ class Race {
 };
 
 // How many times faster one verified program is than another, over all shape cases, in processes of their
-// own.
+// own. What the rounds of a first race cannot say, those of a second and longer one do.
 Result<Interval> race_once(Workspace& workspace, const Candidate& challenger, const Candidate& incumbent);
 
 // The baselines against each other: what the agents are told to beat. Fastest first.
