@@ -7,7 +7,8 @@
 
 A cell is one run of `kforge forge TASK --on NAME --shapes SET --attempts 1 --check`: one program by the built-in generator through every gate that
 judges values; nothing is timed or modelled. Each cell is a line of out/devices.jsonl, written when it is done, so a run may be killed at any time;
-of several lines for a cell the last counts. Remove the file to begin anew.
+of several lines for a cell the last counts. Remove the file to begin anew. Several runs may go on at once, each with `--platforms` of its own: a cell that
+another one has done meanwhile is not done again.
 """
 import argparse
 import json
@@ -141,14 +142,16 @@ def main():
         end = time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
         asked = options.tasks.split(",") if options.tasks else tasks
         for key in [(t, p, s) for p in options.platforms.split(",") for s in options.shapes.split(",") for t in asked]:
-            if key in known and (passed(known[key]) or not options.again):
+            tried = known.get(key)
+            known = load()
+            if key in known and (passed(known[key]) or not options.again or known[key] != tried):
                 continue
             if time.monotonic() > end:
                 break
             known[key] = run(os.path.abspath(options.kforge), *key)
             save(known[key])
             print(*key, known[key]["outcome"], known[key]["cpu_seconds"], known[key].get("reason", ""), flush=True, file=sys.stderr)
-    write_table(known, tasks)
+    write_table(load(), tasks)
 
 
 if __name__ == "__main__":

@@ -54,14 +54,44 @@ DeviceRun::DeviceRun(DeviceApi& api, const LaunchPlan& plan, const PlanSetting& 
   own_.resize(std::clamp<std::size_t>(kOwnMemory / bytes, 1, slots));
 }
 
-Result<DeviceRun::Guarded> DeviceRun::allocate(std::size_t bytes, Lives lives) {
+std::size_t DeviceRun::pages_of(std::size_t bytes) const {
+  return (bytes + 2 * guard_.size() + kPage - 1) / kPage * kPage;
+}
+
+// Params, then the slots, one behind the other: as the task has them, so that they lie where those of every
+// other program lie. What only this program has comes after them.
+void DeviceRun::share(std::span<std::byte> pages) {
+  shared_ = pages;
+  place_.clear();
+  params_pages_ = slot_pages_ = set_pages_ = 0;
+  for (std::size_t i = 0; i < plan_.memory.size(); ++i) {
+    std::size_t& end = i >= plan_.tensors          ? set_pages_
+                       : setting_.tensors[i].param ? params_pages_
+                                                   : slot_pages_;
+    place_.push_back(end);
+    if (!plan_.memory[i].prepared) end += pages_of(plan_.memory[i].bytes);
+  }
+}
+
+std::size_t DeviceRun::place_of_tensor(std::size_t tensor, std::uint32_t slot) const {
+  if (shared_.empty()) return 0;
+  return setting_.tensors[tensor].param ? place_[tensor]
+                                        : params_pages_ + slot * slot_pages_ + place_[tensor];
+}
+
+std::size_t DeviceRun::place_of_buffer(std::size_t buffer, std::size_t set) const {
+  if (shared_.empty()) return 0;
+  return params_pages_ + slots_.size() * slot_pages_ + set * set_pages_ + place_[buffer];
+}
+
+Result<DeviceRun::Guarded> DeviceRun::allocate(std::size_t bytes, Lives lives, std::size_t place) {
   Guarded made;
   made.bytes = bytes;
-  const std::size_t pages = (bytes + 2 * guard_.size() + kPage - 1) / kPage * kPage;
-  if (lives == Lives::kOneCall && pages <= shared_.size()) {
-    KF_TRY(made.memory, api_.allocate_on(shared_.first(pages)));
+  const std::size_t pages = pages_of(bytes);
+  if (lives == Lives::kOneCall && place + pages <= shared_.size()) {
+    KF_TRY(made.memory, api_.allocate_on(shared_.subspan(place, pages)));
     made.shared = made.memory != nullptr;
-    shared_ = made.shared ? shared_.subspan(pages) : std::span<std::byte>();
+    if (!made.shared) shared_ = {};
   }
   if (!made.memory) {
     KF_TRY(made.memory, api_.allocate(bytes + 2 * guard_.size()));
@@ -81,7 +111,8 @@ Result<void> DeviceRun::upload_params() {
     if (!setting_.tensors[i].param) continue;
     if (!params_.contains(i)) {
       // What was prepared from belongs to this program alone.
-      KF_TRY(params_[i], allocate(plan_.memory[i].bytes, has_prepare() ? Lives::kOn : Lives::kOneCall));
+      KF_TRY(params_[i], allocate(plan_.memory[i].bytes, has_prepare() ? Lives::kOn : Lives::kOneCall,
+                                  place_of_tensor(i, 0)));
     }
     if (params_[i].shared) KF_TRY_VOID(write_guards(params_[i]));
     KF_TRY_VOID(params_[i].memory->write(guard_.size(), host_.data(i, 0)));
@@ -100,15 +131,16 @@ Result<void> DeviceRun::poison(std::size_t buffer, const Guarded& at) {
 }
 
 // By the plan's numbers. Without a slot: what `prepare` may use, params and buffers.
-Result<std::vector<PlacedMemory>> DeviceRun::places(const Slot* slot, Buffers& own) {
+Result<std::vector<PlacedMemory>> DeviceRun::places(const Slot* slot, std::size_t set) {
   std::vector<PlacedMemory> all(plan_.memory.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Guarded* at = nullptr;
     if (i >= plan_.tensors) {
-      Buffers& buffers = plan_.memory[i].prepared ? prepared_ : own;
+      const bool prepared = plan_.memory[i].prepared;
+      Buffers& buffers = prepared ? prepared_ : own_[set];
       if (!buffers.contains(i)) {
-        KF_TRY(buffers[i],
-               allocate(plan_.memory[i].bytes, plan_.memory[i].prepared ? Lives::kOn : Lives::kOneCall));
+        KF_TRY(buffers[i], allocate(plan_.memory[i].bytes, prepared ? Lives::kOn : Lives::kOneCall,
+                                    place_of_buffer(i, set)));
       }
       at = &buffers.at(i);
     } else if (setting_.tensors[i].param) {
@@ -124,7 +156,7 @@ Result<std::vector<PlacedMemory>> DeviceRun::places(const Slot* slot, Buffers& o
 Result<void> DeviceRun::prepare() {
   KF_TRY_VOID(upload_params());
   if (!has_prepare()) return {};
-  KF_TRY(auto memory, places(nullptr, own_.front()));
+  KF_TRY(auto memory, places(nullptr, 0));
   for (const auto& [buffer, at] : prepared_) KF_TRY_VOID(poison(buffer, at));
   KF_TRY(auto call, api_.record(plan_, plan_.prepare, memory));
   KF_TRY_VOID(api_.submit(*call));
@@ -138,9 +170,9 @@ Result<void> DeviceRun::open_slot(std::uint32_t index) {
   slot.tensors.resize(plan_.tensors);
   for (std::size_t i = 0; i < plan_.tensors; ++i)
     if (!setting_.tensors[i].param) {
-      KF_TRY(slot.tensors[i], allocate(plan_.memory[i].bytes, Lives::kOneCall));
+      KF_TRY(slot.tensors[i], allocate(plan_.memory[i].bytes, Lives::kOneCall, place_of_tensor(i, index)));
     }
-  KF_TRY(auto memory, places(&slot, own_buffers(index)));
+  KF_TRY(auto memory, places(&slot, index % own_.size()));
   KF_TRY(slot.call, api_.record(plan_, plan_.run, memory));
   return {};
 }

@@ -38,9 +38,10 @@ class DeviceRun {
   // What guard zones hold; else what this process draws. REQUIRES: nothing was allocated yet.
   void set_guard(std::span<const std::byte> guard) { guard_.assign(guard.begin(), guard.end()); }
   // Pages that other programs use too, each in its turn: what lives in them from an upload to the download
-  // after it is the same memory for all of them, and none is faster for where it lies. Where the device can;
-  // see DeviceApi::allocate_on.
-  void share(std::span<std::byte> pages) { shared_ = pages; }
+  // after it is the same memory for all of them, and none is faster for where it lies. A tensor of a slot has
+  // one place in them, whatever else a program has and in which order its slots are used. Where the device
+  // can; see DeviceApi::allocate_on. REQUIRES: the guard is set, and nothing was allocated yet.
+  void share(std::span<std::byte> pages);
   // Device memory besides the outputs, into a window (runner/protocol.h): of these slots and of all buffers,
   // or with no slots what was prepared. False: that was all; else the next window goes on.
   Result<bool> show(std::span<const std::uint32_t> slots, bool from_start, std::span<std::byte> window);
@@ -64,13 +65,16 @@ class DeviceRun {
   using Buffers = std::map<std::size_t, Guarded>;  // of the plan, by its numbers
 
   enum class Lives : std::uint8_t { kOneCall, kOn };
-  Result<Guarded> allocate(std::size_t bytes, Lives lives);
+  // `place`: in the shared pages, for what lives for one call.
+  Result<Guarded> allocate(std::size_t bytes, Lives lives, std::size_t place);
+  std::size_t pages_of(std::size_t bytes) const;
+  std::size_t place_of_tensor(std::size_t tensor, std::uint32_t slot) const;
+  std::size_t place_of_buffer(std::size_t buffer, std::size_t set) const;
   Result<void> write_guards(const Guarded& at) const;
   Result<void> upload_params();
   Result<void> open_slot(std::uint32_t slot);
-  Result<std::vector<PlacedMemory>> places(const Slot* slot, Buffers& own);
+  Result<std::vector<PlacedMemory>> places(const Slot* slot, std::size_t set);
   Result<void> poison(std::size_t buffer, const Guarded& at);
-  Buffers& own_buffers(std::uint32_t slot) { return own_[slot % own_.size()]; }
   void add_stretches(std::size_t memory, const Guarded& at, std::uint32_t slot, bool values);
 
   DeviceApi& api_;
@@ -78,7 +82,9 @@ class DeviceRun {
   const PlanSetting& setting_;
   const HostTensors& host_;
   std::vector<std::byte> guard_;  // what guard zones hold
-  std::span<std::byte> shared_;   // what is left of it
+  std::span<std::byte> shared_;
+  std::vector<std::size_t> place_;  // by the plan's numbers: in the params, in a slot, in a set of buffers
+  std::size_t params_pages_ = 0, slot_pages_ = 0, set_pages_ = 0;  // bytes of each of them
   std::map<std::size_t, Guarded> params_;
   Buffers prepared_;          // of the plan: live until the next prepare
   std::vector<Buffers> own_;  // private to a call: as many sets as fit, so that the calls of a batch

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <map>
 
 #include "device/shown_check.h"
 
@@ -15,7 +16,8 @@ namespace {
 using testing::HasSubstr;
 
 struct FakeMemory final : DeviceMemory {
-  explicit FakeMemory(std::size_t size) : bytes(size) {}
+  explicit FakeMemory(std::size_t size) : own(size), bytes(own) {}
+  explicit FakeMemory(std::span<std::byte> pages) : bytes(pages) {}
   Result<void> write(std::size_t offset, std::span<const std::byte> from) override {
     std::memcpy(bytes.data() + offset, from.data(), from.size());
     return {};
@@ -24,7 +26,8 @@ struct FakeMemory final : DeviceMemory {
     std::memcpy(to.data(), bytes.data() + offset, to.size());
     return {};
   }
-  std::vector<std::byte> bytes;
+  std::vector<std::byte> own;
+  std::span<std::byte> bytes;
 };
 
 // A kernel sees where its arguments begin.
@@ -42,6 +45,9 @@ struct FakeApi final : DeviceApi {
   Step<std::string> build(DevicePackage&, const LaunchPlan&, bool) override { return std::string(); }
   Result<std::unique_ptr<DeviceMemory>> allocate(std::size_t bytes) override {
     return std::make_unique<FakeMemory>(bytes);
+  }
+  Result<std::unique_ptr<DeviceMemory>> allocate_on(std::span<std::byte> pages) override {
+    return std::make_unique<FakeMemory>(pages);
   }
   Result<std::unique_ptr<DeviceCall>> record(const LaunchPlan& plan, const std::vector<PlanStep>& steps,
                                              const std::vector<PlacedMemory>& memory) override {
@@ -146,6 +152,39 @@ TEST_F(DeviceRuns, PrivateBuffersHoldNothingOfACallBefore) {
   };
   broken_by(keeps, {0, 1});
   EXPECT_THAT(empty, testing::Each(true));
+}
+
+// Programs that are timed in turns: whatever buffers they have besides, and whichever slot was used first.
+TEST_F(DeviceRuns, TensorsLieWhereThoseOfOtherProgramsLie) {
+  std::vector<std::byte> pages(64 << 12);
+  const auto addresses = [&](const char* text, const std::vector<std::uint32_t>& order) {
+    const LaunchPlan plan = read_launch_plan(text, setting_).value();
+    std::map<float, const float*> found;  // by the first value of x, which no two slots share
+    api_.kernel = [&](const std::vector<float*>& args) {
+      found[args[0][0]] = args[0], found[-args[0][0]] = args.back();
+    };
+    DeviceRun run(api_, plan, setting_, host_, 2);
+    run.share(pages);
+    EXPECT_TRUE(run.prepare());
+    for (const std::uint32_t slot : order) {
+      EXPECT_TRUE(run.upload(std::vector{slot}));
+      EXPECT_TRUE(run.call(std::vector{slot}));
+    }
+    return found;
+  };
+  const auto plain =
+      addresses(R"({"run": [{"kernel": "k", "grid": [1], "block": [1], "args": ["x", "w", "y"]}]})", {0, 1});
+  const auto other = addresses(R"json({"buffers": {"kept": {"dtype": "float32", "shape": [4]},
+                                                   "own": {"dtype": "float32", "shape": [4]}},
+      "prepare": [{"fill": "kept", "value": 3}],
+      "run": [{"kernel": "k", "grid": [1], "block": [1], "args": ["x", "w", "kept", "own", "y"]}]})json",
+                               {1, 0});
+  EXPECT_EQ(plain.size(), 4u);
+  EXPECT_EQ(plain, other);
+  for (const auto& [value, at] : plain) {
+    EXPECT_GE(reinterpret_cast<const std::byte*>(at), pages.data());
+    EXPECT_LT(reinterpret_cast<const std::byte*>(at), pages.data() + pages.size());
+  }
 }
 
 TEST_F(DeviceRuns, WhatMayNotBeWrittenIsNamed) {

@@ -240,7 +240,10 @@ class Reading {
           static_cast<std::size_t>(integer(json["shared_bytes"], where + ".shared_bytes", 0, kMostShared));
     if (!json.contains("args") || !json["args"].is_array()) wrong(where + ".args", "must be a list");
     if (json["args"].size() > kMostArguments)
-      wrong(where + ".args", fmt::format("at most {}", kMostArguments));
+      wrong(where + ".args",
+            fmt::format("{} arguments, and a launch takes at most {}: let several steps do the work, or put "
+                        "values that belong together into one buffer",
+                        json["args"].size(), kMostArguments));
     for (std::size_t i = 0; i < json["args"].size(); ++i)
       made.arguments.push_back(argument(json["args"][i], fmt::format("{}.args[{}]", where, i)));
     return made;

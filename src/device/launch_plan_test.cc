@@ -73,6 +73,10 @@ TEST(LaunchPlan, MistakesNameTheirPlace) {
               HasSubstr("unknown key 'bufers' (did you mean 'buffers'?)"));
   EXPECT_THAT(mistake(run(R"({"kernel": "k", "grid": ["E"], "block": [1], "args": []})")),
               HasSubstr("run[0].grid[0]: \"E\": unknown symbol 'E'"));
+  std::string many = R"("x")";
+  for (int i = 1; i < 70; ++i) many += R"(, "x")";
+  EXPECT_THAT(mistake(run(R"({"kernel": "k", "grid": [1], "block": [1], "args": [)" + many + "]}")),
+              HasSubstr("run[0].args: 70 arguments, and a launch takes at most 64"));
   EXPECT_THAT(mistake(run(R"({"kernel": "k", "grid": [0], "block": [1], "args": []})")),
               HasSubstr("run[0].grid[0]: is 0, and must be between 1"));
   EXPECT_THAT(mistake(run(R"({"kernel": "k", "grid": [1, 70000], "block": [1], "args": []})")),

@@ -186,6 +186,9 @@ class Vulkan final : public DeviceApi {
       return fmt::format("kernel '{}' reads binding {}, and args[{}] of the plan is {}", launch.kernel,
                          binding, binding, binding < launch.arguments.size() ? "a scalar" : "not there");
     }
+    if (given.size() > device_.limits().maxPerStageDescriptorStorageBuffers)
+      return fmt::format("kernel '{}': args has {} buffers, and the device takes {} for a launch",
+                         launch.kernel, given.size(), device_.limits().maxPerStageDescriptorStorageBuffers);
     const std::size_t pushed = push_block(launch).size();
     if (spirv.push_bytes > pushed)
       return fmt::format("kernel '{}' has a push block of {} bytes, and the plan's scalars have {}",

@@ -239,6 +239,7 @@ Failure ProgramProcess::State::why_ended(std::uint32_t stage) {
                                 stage_name(stage))};
   auto exit = process->wait();
   if (!exit) return Crash{fmt::format("ended during {}: {}", stage_name(stage), exit.error().message), ""};
+  said = exit->err, printed = exit->out;
   return describe_exit(*exit, stage_name(stage));
 }
 

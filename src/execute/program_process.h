@@ -92,7 +92,7 @@ class ProgramProcess {
   const Usage& usage() const;
   // Ends it in order; a process left over or an exit that is not clean is the candidate's failure.
   Step<bool> finish();
-  // What it wrote to standard error and to standard output, after finish().
+  // What it wrote to standard error and to standard output, after finish() or when it has ended by itself.
   const std::string& said() const;
   const std::string& printed() const;
 

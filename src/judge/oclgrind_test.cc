@@ -1,5 +1,6 @@
 #include "judge/oclgrind.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "judge/vulkan_layers.h"
@@ -47,6 +48,22 @@ TEST(ValidationLayers, TheFirstErrorIsNamed) {
           "spec states: so\nmore"),
       "VUID-VkComputePipelineCreateInfo-layout-07988: the shader uses binding 3 (binding n of the shader "
       "must be the storage buffer that args[n] of the plan names)");
+}
+
+// What was found before a crash counts; a crash of which they said nothing is told as one, and refuses
+// nobody.
+TEST(ValidationLayers, ACrashUnderThemIsTold) {
+  const Crash crash{"SIGSEGV during a call", ""};
+  const std::string error = "Validation Error: [ VUID-vkCmdDispatch-None-02697 ] a | b | no set is bound\n";
+  const auto found = layers_finding({"", error, crash});
+  ASSERT_TRUE(found);
+  EXPECT_THAT(*found, testing::HasSubstr("VUID-vkCmdDispatch-None-02697: no set is bound"));
+  EXPECT_THAT(*found, testing::HasSubstr("after that it failed: SIGSEGV during a call"));
+  EXPECT_EQ(layers_finding({"", "hello\n", crash}), std::nullopt);
+  EXPECT_THAT(layers_left_out(crash), testing::HasSubstr("it crashed under the validation layers"));
+  EXPECT_THAT(layers_left_out(crash), testing::HasSubstr("SIGSEGV during a call"));
+  EXPECT_EQ(layers_left_out(Timeout{"a call", 5}),
+            "it did not run under the validation layers: a call did not finish within 5 s");
 }
 
 }  // namespace

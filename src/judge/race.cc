@@ -5,6 +5,7 @@
 
 #include "execute/start_together.h"
 #include "judge/program.h"
+#include "verify/signed_rank.h"
 #include "verify/value_gates.h"
 
 namespace kforge {
@@ -23,13 +24,15 @@ std::vector<double> times_of(const TimedProgram& timed) {
 }
 
 // Rounds in which others had the processors say less than their number: more is asked of them.
-Interval ratio_of(const std::vector<TimedProgram>& timed, double confidence = 0.95) {
+Interval ratio_of(
+    const std::vector<TimedProgram>& timed, double confidence = 0.95,
+    double (*value)(const Sample&) = [](const Sample& sample) { return sample.ns_per_call; }) {
   std::vector<double> own, other;
   const KeptRounds kept = rounds_kept(timed);
   if (kept.disturbed) confidence = std::max(confidence, kBusy);
   for (std::size_t round : kept.rounds) {
-    own.push_back(timed[0].samples[round].ns_per_call);
-    other.push_back(timed[1].samples[round].ns_per_call);
+    own.push_back(value(timed[0].samples[round]));
+    other.push_back(value(timed[1].samples[round]));
   }
   return paired_ratio(other, own, confidence);
 }
@@ -54,6 +57,11 @@ RoundPlan fixed_plan(const std::vector<InputChoice>& choices) {
 }
 
 }  // namespace
+
+bool interval_holds(const RaceResult& result) {
+  return result.rounds - result.disturbed >= least_differences(0.95) ||
+         result.rounds >= least_differences(kBusy);
+}
 
 Race::Race(Workspace& workspace, std::size_t index)
     : workspace_(workspace), index_(index), task_(workspace.setup().bound(index)) {}
@@ -157,7 +165,13 @@ Result<RaceResult> Race::time_both(int least_rounds) {
   double cpu = 0, wall = 0;
   for (const Sample& sample : timed[0].samples) cpu += sample.cpu_ns, wall += sample.parent_ns;
   if (wall > 0) result.thread_use = cpu / (wall * workspace_.setup().threads);
-  if (timed.size() > 1) result.ratio = ratio_of(timed);
+  if (timed.size() > 1) {
+    result.ratio = ratio_of(timed);
+    // Over the wall time, because batches need not be of as many calls.
+    result.cpu_ratio = ratio_of(timed, 0.95, [](const Sample& sample) {
+      return sample.ns_per_call * sample.cpu_ns / std::max(sample.parent_ns, 1.0);
+    });
+  }
   result.disturbed = rounds_disturbed(timed);
   return result;
 }
@@ -180,6 +194,9 @@ Result<Interval> race_once(Workspace& workspace, const Candidate& challenger, co
         return fail("a program that was verified before does not compile any more: {}",
                     reason_text(built.error()));
       KF_TRY(RaceResult result, race.challenge(*built));
+      if (result.ratio && !interval_holds(result)) {
+        KF_TRY(result, race.challenge_again());
+      }
       if (result.failure)
         return fail("a program that was verified before fails in a race: {}", reason_text(*result.failure));
       if (result.ratio) ratios.add(*result.ratio, task.shape_case.weight);

@@ -21,10 +21,18 @@ struct RaceResult {
   std::optional<Failure> failure;  // crashed, or wrong already on the task's own inputs
   Interval ns;
   std::optional<Interval> ratio;  // how many times faster than the incumbent; nothing without one
+  // The same by the processor time of all their threads: of no use for programs that wait or spin, but what
+  // neighbours do shows less in it.
+  std::optional<Interval> cpu_ratio;
   double thread_use = 0;
   int rounds = 0;
   int disturbed = 0;  // rounds in which something else had a processor that one of the two was ready to use
 };
+
+// Whether it had rounds enough for its interval to be one of 95 % (99 % where all were disturbed). A race
+// that ends early, because it is lost by far or because rounds take long, may have had three: of two programs
+// that are the same one in four then looks faster in all of them.
+bool interval_holds(const RaceResult& result);
 
 // One shape case.
 class Race {
@@ -64,7 +72,7 @@ class Race {
 };
 
 // How many times faster one verified program is than another, over all shape cases, in processes of their
-// own.
+// own. What the rounds of a first race cannot say, those of a second and longer one do.
 Result<Interval> race_once(Workspace& workspace, const Candidate& challenger, const Candidate& incumbent);
 
 // The baselines against each other: what the agents are told to beat. Fastest first.

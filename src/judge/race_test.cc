@@ -66,6 +66,16 @@ TEST_F(RaceTest, TheFasterProgramBecomesTheIncumbent) {
   EXPECT_LT(again.ratio->hi, 1);
 }
 
+// From three rounds an interval can be written down that leaves out 1, and means nothing.
+TEST(RaceInterval, HoldsFromSixRoundsOrEightDisturbedOnes) {
+  EXPECT_FALSE(interval_holds({.rounds = 3, .disturbed = 0}));
+  EXPECT_FALSE(interval_holds({.rounds = 5, .disturbed = 0}));
+  EXPECT_TRUE(interval_holds({.rounds = 6, .disturbed = 0}));
+  EXPECT_FALSE(interval_holds({.rounds = 7, .disturbed = 7}));
+  EXPECT_TRUE(interval_holds({.rounds = 8, .disturbed = 8}));
+  EXPECT_TRUE(interval_holds({.rounds = 15, .disturbed = 9}));
+}
+
 TEST_F(RaceTest, WrongAndCrashingProgramsFailAndLeaveTheIncumbent) {
   Race race(*workspace_, 0);
   challenge(race, program("1"));

@@ -4,7 +4,6 @@
 
 #include "generate/quote.h"
 #include "judge/program.h"
-#include "judge/watched_call.h"
 
 namespace kforge {
 namespace {
@@ -44,6 +43,23 @@ std::optional<std::string> first_validation_error(std::string_view text) {
   return fmt::format("{}: {} ({})", name, single_line(words, 300), remedy_of(name));
 }
 
+std::optional<std::string> layers_finding(const Watched& watched) {
+  auto found = first_validation_error(watched.printed + watched.said);
+  if (found && watched.failure)
+    *found += fmt::format("; after that it failed: {}", single_line(reason_text(*watched.failure), 200));
+  return found;
+}
+
+std::string layers_left_out(const Failure& failure) {
+  const std::string how = single_line(reason_text(failure), 300);
+  if (!std::holds_alternative<Crash>(failure))
+    return fmt::format("it did not run under the validation layers: {}", how);
+  return fmt::format(
+      "it crashed under the validation layers, which had found nothing until then: {} (the layers may be at "
+      "fault as well as the program, whose calls without them are judged like any other's)",
+      how);
+}
+
 Result<void> judge_by_layers(Workspace& workspace, const Candidate& candidate, const BoundTask& asked,
                              Stopwatch& watch, Verdict& verdict) {
   const JudgeSetup& setup = workspace.setup();
@@ -63,10 +79,9 @@ Result<void> judge_by_layers(Workspace& workspace, const Candidate& candidate, c
   KF_TRY(JudgeContext context, workspace.context(*task, true));
   KF_TRY(auto watched, watched_call(workspace, *built, *task, context,
                                     {{"VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation"}}));
-  if (!watched)
-    return skip(fmt::format("it did not run under the validation layers: {}", reason_text(watched.error())));
-  if (const auto found = first_validation_error(watched->printed + watched->said))
+  if (const auto found = layers_finding(watched))
     return verdict.fail(WrongValue{Gate::kBounds, "validation layers: " + *found}), Result<void>{};
+  if (watched.failure) return skip(layers_left_out(*watched.failure));
   verdict.add(passed(Gate::kBounds,
                      fmt::format("nothing by the validation layers on shape set {}", task->shape_set)));
   return {};

@@ -28,8 +28,9 @@ Result<std::optional<BoundTask>> watched_shapes(const JudgeSetup& setup, const C
   return task;
 }
 
-Step<Watched> watched_call(Workspace& workspace, const Build& build, const BoundTask& task,
-                           const JudgeContext& context, const std::map<std::string, std::string>& variables) {
+Result<Watched> watched_call(Workspace& workspace, const Build& build, const BoundTask& task,
+                             const JudgeContext& context,
+                             const std::map<std::string, std::string>& variables) {
   KF_TRY(StagedProgram program, stage_program(workspace, "candidate, watched", build, task));
   for (const auto& [name, value] : variables) program.spec.env[name] = value;
   KF_TRY(InputMemory memory, InputMemory::create(task, 1));
@@ -37,12 +38,23 @@ Step<Watched> watched_call(Workspace& workspace, const Build& build, const Bound
   fill_params(task, memory, choice);
   fill_inputs(task, memory, choice, 0);
   const auto limit = std::min(kWatchedLimit, kWatchedCalls * context.call_limit);
-  KF_STEP(auto process, ProgramProcess::start(program.spec, task, memory, kWatchedLimit));
-  reset_outputs(task, process->outputs(), choice, 0);
-  KF_STEP([[maybe_unused]] CallTime prepared, process->prepare(limit));
-  KF_STEP([[maybe_unused]] CallTime called, process->call({0}, limit));
-  KF_STEP([[maybe_unused]] bool ended, process->finish());
-  return Watched{process->said(), process->printed()};
+  KF_TRY(auto started, ProgramProcess::start(program.spec, task, memory, kWatchedLimit));
+  if (!started) return Watched{"", "", started.error()};
+  ProgramProcess& process = **started;
+  reset_outputs(task, process.outputs(), choice, 0);
+  auto run = [&]() -> Step<bool> {
+    KF_STEP([[maybe_unused]] CallTime prepared, process.prepare(limit));
+    KF_STEP([[maybe_unused]] CallTime called, process.call({0}, limit));
+    return process.finish();
+  };
+  KF_TRY(auto ran, run());
+  // One that reported its failure still lives, and what was said of it lies in its output.
+  if (!ran && process.said().empty() && process.printed().empty()) {
+    KF_TRY([[maybe_unused]] auto ended, process.finish());
+  }
+  Watched watched{process.said(), process.printed(), std::nullopt};
+  if (!ran) watched.failure = ran.error();
+  return watched;
 }
 
 }  // namespace kforge

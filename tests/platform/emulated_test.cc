@@ -110,7 +110,8 @@ extern "C" void kernel(const float*, float*) { for (volatile int i = 0;; i = i +
 TEST_P(Emulated, TheSmithWritesForItByCompilerVectors) {
   Machine machine = describe_machine().value();
   machine.features = {platform_.run.features.begin(), platform_.run.features.end()};
-  for (const char* name : {"core/softmax", "core/matmul", "core/layer_norm", "core/conv2d_3x3"}) {
+  for (const char* name :
+       {"core/softmax", "core/matmul", "core/layer_norm", "core/conv2d_3x3", "core/cumsum_reverse"}) {
     const Task task = load_task(name).value();
     const BoundTask bound = bind_task(task, "small").value();
     auto design = smith::first_design(problem_of(bound, machine, machine.threads(), "fp32"));

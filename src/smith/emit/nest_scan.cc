@@ -68,7 +68,7 @@ bool NestWriter::scan_lanes(const Stmt& s, const Stmt& init) {
   } else {
     line(fmt::format("  {}({} - (kLanes - 1), mirrored({}));", put, address, stored));
   }
-  line(fmt::format("  {0} = {1}::of({0}, __builtin_shuffle(part, IVec{{}} + int(kLanes - 1)));", carry, how));
+  line(fmt::format("  {0} = {1}::of({0}, last_lane(part));", carry, how));
   line("}");
   lanes_.clear();
   --depth_;

@@ -79,6 +79,9 @@ const char* prefixes_and_shifts() {
   store(y, one_up(load<Vec>(x), set<Vec>(-1)));
   for (long i = 0; i < kLanes; ++i)
     if (y[i] != float(i == 0 ? -1 : i)) return wrong("one_up", y[i], i, i);
+  store(y, last_lane(load<Vec>(x)));
+  for (long i = 0; i < kLanes; ++i)
+    if (y[i] != float(kLanes)) return wrong("last_lane", y[i], kLanes, i);
   store(y, mirrored(load<Vec>(x)));
   for (long i = 0; i < kLanes; ++i)
     if (y[i] != float(kLanes - i)) return wrong("mirrored", y[i], kLanes - i, i);

@@ -21,6 +21,10 @@ SMITH_INLINE Vec prefix(Vec x, float neutral) {
 SMITH_INLINE Vec one_up(Vec x, Vec low) {
   return shuffled<[](int i) { return i == 0 ? int(kLanes) : i - 1; }>(x, low);
 }
+// The last lane in all of them.
+SMITH_INLINE Vec last_lane(Vec x) {
+  return shuffled<[](int) { return int(kLanes) - 1; }>(x, x);
+}
 SMITH_INLINE Vec mirrored(Vec x) {
   return shuffled<[](int i) { return int(kLanes) - 1 - i; }>(x, x);
 }
