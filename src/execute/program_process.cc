@@ -352,7 +352,7 @@ Step<Received> ProgramProcess::State::exchange(KforgeMessage message, const void
   auto last_signal = process->stop();
   if (!last_signal) {
     process->kill();
-    return candidate_failed(Timeout{fmt::format("stopping it after {}", stage_name(message.type)), 10});
+    return candidate_failed(Timeout{fmt::format("stopping it after {}", stage_name(message.type)), 60});
   }
   // One command, one answer: a second packet was forged, and the first may have been.
   if (has_unsolicited()) return candidate_failed(forged());

@@ -177,6 +177,8 @@ TEST_P(Misdeed, HostileCallsAreRefusedByName) {
       {"mmap", {SYS_mmap, 0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0}},
       {"mprotect", {SYS_mprotect, 0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC}},
       {"rt_sigaction", {SYS_rt_sigaction, SIGSYS, 0, 0, 8}},
+      {"rt_sigaction", {SYS_rt_sigaction, SIGSEGV, 0, 0, 8}},  // would step over an access outside
+      {"rt_sigaction", {SYS_rt_sigaction, SIGBUS, 0, 0, 8}},
       {"rt_sigaction",
        {SYS_rt_sigaction, (1L << 32) | SIGSYS, 0, 0, 8}},  // the kernel looks at the lower half only
       {"prctl", {SYS_prctl, PR_SET_DUMPABLE, 1}},

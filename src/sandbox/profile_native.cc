@@ -83,12 +83,15 @@ void allow_scheduling_and_clocks(Filter& filter) {
 void allow_signals(Filter& filter) {
   filter.allow({"rt_sigprocmask", "rt_sigreturn", "sigaltstack", "rt_sigpending", "rt_sigsuspend",
                 "rt_sigtimedwait", "pause"});
-  // A handler for SIGSYS could hide a refused call; every other signal is the program's own affair.
+  // A handler for SIGSYS could hide a refused call, one for a fault an access outside of the tensors, by
+  // stepping over the instruction; every other signal is the program's own affair.
   for (unsigned signal = 1; signal <= 64; ++signal) {
-    if (signal != SIGSYS) filter.allow_if("rt_sigaction", {{0, kInt, signal}});
+    if (signal == SIGSYS || signal == SIGSEGV || signal == SIGBUS)
+      filter.trap_if("rt_sigaction", {{0, kInt, signal}});
+    else
+      filter.allow_if("rt_sigaction", {{0, kInt, signal}});
   }
   filter
-      .trap_if("rt_sigaction", {{0, kInt, SIGSYS}})
       // Also abort()'s to itself, whose target cannot be told from another process here: the runner's handler
       // can, and reports it as what it is.
       .trap({"kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal"});

@@ -128,6 +128,44 @@ void put_few_special_values(VariedPart reading, RandomBits& random, const BoundA
   }
 }
 
+// The front of the tensor and what follows it change places. Where all values are equal nothing changes, and
+// no answer has to.
+void change_order(RandomBits& random, std::size_t size, std::span<std::byte> data) {
+  const std::size_t count = data.size() / size;
+  if (count < 2) return;
+  const std::size_t front = std::min(drawn_length(random, count - 1), count - 1);
+  std::rotate(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(front * size), data.end());
+}
+
+// Signs, masks, labels and rows that sum to 1 are no longer that when they are scaled.
+bool may_be_scaled(const BoundArgument& argument) {
+  using Kind = Distribution::Kind;
+  const Kind kind = argument.distribution.kind;
+  return is_float(argument.dtype) && argument.dtype != DType::kFloat64 &&
+         (kind == Kind::kUniform || kind == Kind::kNormal || kind == Kind::kPositive || kind == Kind::kFixed);
+}
+
+float element_of(DType dtype, const std::byte* from) {
+  if (dtype == DType::kFloat32) {
+    float value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
+  std::uint16_t narrow;
+  std::memcpy(&narrow, from, sizeof narrow);
+  if (dtype == DType::kBFloat16) return std::bit_cast<float>(std::uint32_t{narrow} << 16);
+  return static_cast<float>(std::bit_cast<_Float16>(narrow));
+}
+
+// Away from zero, never across a bound of zero; a unit or more in the last place of every type.
+void change_slightly(RandomBits& random, DType dtype, std::span<std::byte> data) {
+  const float factor =
+      1 + (dtype == DType::kFloat32 ? 1e-3f : 8e-3f) * static_cast<float>(1 + random.uniform());
+  const std::size_t size = size_of(dtype);
+  for (std::size_t at = 0; at + size <= data.size(); at += size)
+    put_element(dtype, element_of(dtype, data.data() + at) * factor, data.data() + at);
+}
+
 class Changer {
  public:
   Changer(std::span<std::byte> data, std::span<const std::byte> other, std::size_t size)
@@ -164,6 +202,7 @@ class Changer {
           if (random.next() % 2 == 0 || count_ <= block) change(first, block);
         return;
       }
+      case VariedPart::kSlightly:  // what cannot be scaled
       case VariedPart::kAll:
         return change(0, count_);
       default:
@@ -209,6 +248,10 @@ std::string_view words_of(VariedPart part) {
       return "between elements at a regular distance";
     case VariedPart::kAllButPages:
       return "in some of their pages";
+    case VariedPart::kOrder:
+      return "in the order of their values";
+    case VariedPart::kSlightly:
+      return "by a thousandth";
     case VariedPart::kAll:
       return "everywhere";
     case VariedPart::kSpecialRow:
@@ -237,6 +280,9 @@ void vary_argument(const BoundTask& task, std::size_t argument, const Variation&
       put_special_values(variation.part, random, varied.dtype, data);
     return;
   }
+  if (variation.part == VariedPart::kOrder) return change_order(random, size_of(varied.dtype), data);
+  if (variation.part == VariedPart::kSlightly && may_be_scaled(varied))
+    return change_slightly(random, varied.dtype, data);
   const std::vector<std::byte> other = other_values(varied, argument, variation);
   Changer(data, other, size_of(varied.dtype)).run(variation.part, random);
 }

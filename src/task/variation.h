@@ -1,7 +1,7 @@
 // Inputs that are nearly those of another call. A program that keeps its answers and recognises an input by a
-// part of it (a prefix, every n-th element, a page, a sum of a sample) is right on inputs that have nothing
-// in common, and wrong in use. So calls are judged after others that left some part unchanged, and which part
-// is drawn anew each time.
+// part of it (a prefix, every n-th element, a page, a sum, its likeness to another) is right on inputs that
+// have nothing in common, and wrong in use. So calls are judged after others that left some part unchanged,
+// and which part is drawn anew each time.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,8 @@ enum class VariedPart : std::uint8_t {
   kAllButSuffix,
   kAllButStride,  // every second, fourth, ... stays
   kAllButPages,   // half of its 4 KiB blocks stay, drawn
+  kOrder,         // the same values in another order: two parts of drawn length change places
+  kSlightly,      // each floating value by about a thousandth; all of what is no measured quantity
   kAll,
   // One element in 31 of a floating input becomes NaN, an infinity, a denormal or -0; and the same elements
   // as a program may read them: NaN as a huge number of either sign or as zero, infinities as huge numbers,
@@ -34,10 +36,10 @@ enum class VariedPart : std::uint8_t {
   kSpecialRow,    // a NaN that becomes the maximum of its row makes all of it equal
   kSpecialOther,  // as no program may: infinities and NaN as huge numbers of the other sign
 };
-inline constexpr VariedPart kNearParts[] = {VariedPart::kOne,          VariedPart::kFirst,
-                                            VariedPart::kLast,         VariedPart::kFew,
-                                            VariedPart::kAllButPrefix, VariedPart::kAllButSuffix,
-                                            VariedPart::kAllButStride, VariedPart::kAllButPages};
+inline constexpr VariedPart kNearParts[] = {
+    VariedPart::kOne,          VariedPart::kFirst,        VariedPart::kLast,         VariedPart::kFew,
+    VariedPart::kAllButPrefix, VariedPart::kAllButSuffix, VariedPart::kAllButStride, VariedPart::kAllButPages,
+    VariedPart::kOrder,        VariedPart::kSlightly};
 std::string_view words_of(VariedPart part);  // "in a single element"
 
 struct Variation {

@@ -67,6 +67,29 @@ TEST(Variation, SpecialValuesInOneArgument) {
   }
 }
 
+// A program that adds its inputs up sees no difference.
+TEST(Variation, TheSameValuesInAnotherOrder) {
+  BoundTask task = task_of(1);
+  auto before = values(task, 0, {}), after = values(task, 0, {VariedPart::kOrder, 3});
+  EXPECT_NE(before, after);
+  EXPECT_TRUE(std::ranges::is_permutation(before, after));
+}
+
+// A program that takes what is like an earlier input for the same sees none either.
+TEST(Variation, EveryValueByAThousandth) {
+  for (DType dtype : {DType::kFloat32, DType::kBFloat16, DType::kFloat16}) {
+    BoundTask task = task_of(1, {Kind::kNormal, 0, 1}, dtype);
+    auto before = values(task, 0, {}), after = values(task, 0, {VariedPart::kSlightly, 3, true});
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (std::abs(before[i]) < 1e-3) continue;
+      EXPECT_NE(before[i], after[i]);
+      EXPECT_NEAR(after[i], before[i], 0.03 * std::abs(before[i]));
+    }
+  }
+  BoundTask signs = task_of(1, {Kind::kSigns, 0, 1});
+  for (double value : values(signs, 0, {VariedPart::kSlightly, 3})) EXPECT_EQ(std::abs(value), 1);
+}
+
 // Few, and at most one in a row: most rows must come out as they would without.
 TEST(Variation, SparseSpecialValuesLeaveMostRowsAlone) {
   BoundTask task = task_of(1);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <thread>
+#include <utility>
 
 #include "oracle/rounding.h"
 #include "verify/compare_block.h"
@@ -207,28 +208,67 @@ double value_reached(const IndexSource& source, std::int64_t inner, std::int64_t
       source.values[static_cast<std::size_t>((outer * axis_size + index) * inner + in)]);
 }
 
-void compare_indices(const ExpectedOutput& expected, const std::byte* actual, const CompareOptions& options,
-                     Part& part) {
+// How the elements of an output of indices lie: [outer, per, inner], `per` of them chosen along one axis.
+struct IndexLayout {
+  std::int64_t axis_size = 1, inner = 1, per = 1;
+};
+
+IndexLayout layout_of(const ExpectedOutput& expected) {
   const IndexSource& source = *expected.index_source;
-  std::int64_t axis_size = source.shape[static_cast<std::size_t>(source.axis)], inner = 1, outer = 1;
+  IndexLayout layout{.axis_size = source.shape[static_cast<std::size_t>(source.axis)]};
+  std::int64_t outer = 1;
   for (std::size_t d = 0; d < source.shape.size(); ++d) {
     if (static_cast<int>(d) < source.axis) outer *= source.shape[d];
-    if (static_cast<int>(d) > source.axis) inner *= source.shape[d];
+    if (static_cast<int>(d) > source.axis) layout.inner *= source.shape[d];
   }
-  std::int64_t count = static_cast<std::int64_t>(expected.ints.size());
-  std::int64_t outputs_per = std::max<std::int64_t>(count / std::max<std::int64_t>(outer * inner, 1), 1);
-  for (std::int64_t i = 0; i < count; ++i) {
-    double raw = element_as_double(expected.dtype, actual, i);
-    auto got = static_cast<std::int64_t>(raw), want = expected.ints[static_cast<std::size_t>(i)];
-    if (got == want) continue;
-    bool inside = got >= 0 && got < axis_size && want >= 0 && want < axis_size;
-    double a = inside ? value_reached(source, inner, axis_size, outputs_per, i, got) : 0;
-    double b = inside ? value_reached(source, inner, axis_size, outputs_per, i, want) : 0;
-    double bound =
-        std::max(options.policy.tolerance * std::abs(b), kYardstickFactor * source.yardstick_worst_abs);
-    if (inside && std::abs(a - b) <= bound) continue;
+  const auto count = static_cast<std::int64_t>(expected.ints.size());
+  layout.per = std::max<std::int64_t>(count / std::max<std::int64_t>(outer * layout.inner, 1), 1);
+  return layout;
+}
+
+bool is_as_good(const ExpectedOutput& expected, const IndexLayout& layout, const PrecisionPolicy& policy,
+                std::int64_t i, std::int64_t got) {
+  const std::int64_t want = expected.ints[static_cast<std::size_t>(i)];
+  if (got == want) return true;
+  if (got < 0 || got >= layout.axis_size || want < 0 || want >= layout.axis_size) return false;
+  const IndexSource& source = *expected.index_source;
+  double a = value_reached(source, layout.inner, layout.axis_size, layout.per, i, got);
+  double b = value_reached(source, layout.inner, layout.axis_size, layout.per, i, want);
+  return std::abs(a - b) <=
+         std::max(policy.tolerance * std::abs(b), kYardstickFactor * source.yardstick_worst_abs);
+}
+
+// Where several are chosen along an axis each is another one, also where values are equal. Elements whose
+// index was named before.
+std::vector<bool> named_before(const ExpectedOutput& expected, const IndexLayout& layout,
+                               const std::byte* actual) {
+  const auto count = static_cast<std::int64_t>(expected.ints.size());
+  std::vector<bool> again(static_cast<std::size_t>(count));
+  if (layout.per == 1) return again;
+  // By the element of the axis: the last row of choices that named it.
+  std::vector<std::int64_t> last(static_cast<std::size_t>(layout.axis_size), -1);
+  for (std::int64_t row = 0; row < count / layout.per; ++row)
+    for (std::int64_t k = 0; k < layout.per; ++k) {
+      const std::int64_t i = (row / layout.inner * layout.per + k) * layout.inner + row % layout.inner;
+      const auto got = static_cast<std::int64_t>(element_as_double(expected.dtype, actual, i));
+      if (got < 0 || got >= layout.axis_size) continue;
+      again[static_cast<std::size_t>(i)] = std::exchange(last[static_cast<std::size_t>(got)], row) == row;
+    }
+  return again;
+}
+
+void compare_indices(const ExpectedOutput& expected, const std::byte* actual, const CompareOptions& options,
+                     Part& part) {
+  const IndexLayout layout = layout_of(expected);
+  const std::vector<bool> again = named_before(expected, layout, actual);
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(expected.ints.size()); ++i) {
+    const double raw = element_as_double(expected.dtype, actual, i);
+    if (!again[static_cast<std::size_t>(i)] &&
+        is_as_good(expected, layout, options.policy, i, static_cast<std::int64_t>(raw)))
+      continue;
+    const auto want = static_cast<double>(expected.ints[static_cast<std::size_t>(i)]);
     part.wrong(i, false);
-    part.note({i, raw, static_cast<double>(want), std::abs(raw - static_cast<double>(want)), 0});
+    part.note({i, raw, want, std::abs(raw - want), 0});
   }
 }
 
@@ -244,6 +284,11 @@ void compare_ints(const ExpectedOutput& expected, const std::byte* actual, Part&
 }
 
 }  // namespace
+
+bool index_as_good(const ExpectedOutput& expected, const PrecisionPolicy& policy, std::int64_t element,
+                   std::int64_t index) {
+  return is_as_good(expected, layout_of(expected), policy, element, index);
+}
 
 double element_as_double(DType dtype, const std::byte* data, std::int64_t index) {
   switch (dtype) {

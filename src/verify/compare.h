@@ -51,6 +51,11 @@ struct CompareOptions {
 Comparison compare_output(const ExpectedOutput& expected, std::span<const std::byte> actual,
                           const CompareOptions& options);
 
+// Whether `index` reaches as good a value as the one that element `element` of an output of indices should
+// hold. REQUIRES: expected.index_source.
+bool index_as_good(const ExpectedOutput& expected, const PrecisionPolicy& policy, std::int64_t element,
+                   std::int64_t index);
+
 // The elements as double (integers too), for samples and messages.
 double element_as_double(DType dtype, const std::byte* data, std::int64_t index);
 

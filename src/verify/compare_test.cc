@@ -179,6 +179,24 @@ TEST(Compare, AnIndexThatReachesTheSameValueIsAsGood) {
   EXPECT_EQ(compare_output(expected, bytes_of(outside), fp32()).first_wrong, 0);
 }
 
+TEST(Compare, OneElementIsChosenOnce) {
+  auto expected = expected_of({}, {});
+  expected.values.clear();
+  expected.dtype = DType::kInt64;
+  expected.shape = {2, 2};
+  expected.ints = {0, 1, 1, 2};
+  expected.index_source = IndexSource{{2, 3}, 1, {5, 5, 1, 0, 7, 7}, 0};
+  std::vector<std::int64_t> other_way{1, 0, 2, 1}, same_twice{0, 1, 1, 1};
+  EXPECT_TRUE(compare_output(expected, bytes_of(other_way), fp32()).ok());
+  EXPECT_EQ(compare_output(expected, bytes_of(same_twice), fp32()).first_wrong, 3);
+  // The same choices along the first axis.
+  expected.index_source = IndexSource{{3, 2}, 0, {5, 0, 5, 7, 1, 7}, 0};
+  expected.ints = {0, 1, 1, 2};
+  std::vector<std::int64_t> first_axis{1, 1, 0, 2}, twice_below{0, 1, 0, 2};
+  EXPECT_TRUE(compare_output(expected, bytes_of(first_axis), fp32()).ok());
+  EXPECT_EQ(compare_output(expected, bytes_of(twice_below), fp32()).first_wrong, 2);
+}
+
 TEST(Compare, Bfloat16IsReadAsSuch) {
   auto expected = expected_of({1, 2}, {2});
   expected.dtype = DType::kBFloat16;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <span>
 
+#include "oracle/rounding.h"
 #include "verify/compare.h"
 
 namespace kforge {
@@ -16,6 +18,31 @@ const ExpectedOutput* expected_of(const Expected& expected, const BoundArgument&
   for (const ExpectedOutput& output : expected.outputs)
     if (output.name == name) return &output;
   return nullptr;
+}
+
+// How values vary, as compare.h measures it: about their mean, where there are enough of them to have one.
+struct Spread {
+  double rms = 0, mean = 0, deviation = 0;
+
+  double scale_at(double value) const {
+    constexpr double kLastBits = 0.1;  // where all are nearly equal
+    const double far = std::max(std::abs(value - mean), deviation), size = std::max(std::abs(value), rms);
+    return std::max(std::min(far, size), kLastBits * std::abs(value));
+  }
+};
+
+Spread spread_of(std::span<const double> values, const ExpectedOutput* truth) {
+  constexpr double kFew = 64;
+  double count = 0, sum = 0, squares = 0;
+  for (double value : values)
+    if (std::isfinite(value)) ++count, sum += value, squares += value * value;
+  Spread spread;
+  spread.rms = spread.deviation = std::sqrt(squares / std::max(count, 1.0));
+  if (count < kFew || !truth || truth->rms == 0) return spread;
+  spread.mean = sum / count;
+  const double variance = squares / count - spread.mean * spread.mean;
+  spread.deviation = std::max(std::sqrt(std::max(variance, 0.0)), truth->deviation);
+  return spread;
 }
 
 }  // namespace
@@ -56,10 +83,7 @@ std::optional<std::string> fingerprints_differ(const SamplePositions& positions,
     std::size_t n = output.elements.size();
     const BoundArgument& argument = task.arguments[output.argument];
     const ExpectedOutput* truth = expected_of(expected, argument);
-    double square = 0;
-    for (std::size_t i = 0; i < n; ++i)
-      square += std::isfinite(again[at + i]) ? again[at + i] * again[at + i] : 0;
-    double rms = std::sqrt(square / static_cast<double>(std::max<std::size_t>(n, 1)));
+    const Spread spread = spread_of(std::span(again).subspan(at, n), truth);
     // Indices may differ between runs where values tie or nearly tie.
     bool indices = truth && truth->index_source.has_value();
     std::size_t differing = 0, first = n;
@@ -68,8 +92,9 @@ std::optional<std::string> fingerprints_differ(const SamplePositions& positions,
       if (a == b || (std::isnan(a) && std::isnan(b))) continue;
       double bound = 0;
       if (is_float(output.dtype))
-        bound = 2 * std::max(policy.tolerance * std::max(std::abs(b), rms),
-                             kYardstickFactor * (truth ? truth->yardstick_worst_abs : 0));
+        bound = 2 * std::max(policy.tolerance * spread.scale_at(b),
+                             kYardstickFactor * (truth ? truth->yardstick_worst_abs : 0)) +
+                rounding_allowance(output.dtype, b);
       if (std::abs(a - b) <= bound) continue;
       if (differing++ == 0) first = i;
     }
@@ -79,6 +104,40 @@ std::optional<std::string> fingerprints_differ(const SamplePositions& positions,
           "{} of {} sampled elements of {} differ, first element {}: {:.9g} when timed, {:.9g} alone",
           differing, n, argument.c_name, output.elements[first], timed[at + first], again[at + first]);
     at += n;
+  }
+  return std::nullopt;
+}
+
+bool indices_differ(const SamplePositions& positions, const BoundTask& task, const Fingerprint& timed,
+                    const Fingerprint& again, const Expected& expected) {
+  std::size_t at = 0;
+  for (const auto& output : positions.outputs()) {
+    const ExpectedOutput* truth = expected_of(expected, task.arguments[output.argument]);
+    const auto from = static_cast<std::ptrdiff_t>(at),
+               to = from + static_cast<std::ptrdiff_t>(output.elements.size());
+    if (truth && truth->index_source &&
+        !std::equal(timed.begin() + from, timed.begin() + to, again.begin() + from))
+      return true;
+    at += output.elements.size();
+  }
+  return false;
+}
+
+std::optional<std::string> wrong_index(const SamplePositions& positions, const BoundTask& task,
+                                       const Fingerprint& timed, const PrecisionPolicy& policy,
+                                       const Expected& truth) {
+  std::size_t at = 0;
+  for (const auto& output : positions.outputs()) {
+    const BoundArgument& argument = task.arguments[output.argument];
+    const ExpectedOutput* expected = expected_of(truth, argument);
+    for (std::size_t i = 0; expected && expected->index_source && i < output.elements.size(); ++i) {
+      const auto got = static_cast<std::int64_t>(timed[at + i]);
+      if (!index_as_good(*expected, policy, output.elements[i], got))
+        return fmt::format("element {} of {} was {} when timed, must be {}", output.elements[i],
+                           argument.c_name, got,
+                           expected->ints[static_cast<std::size_t>(output.elements[i])]);
+    }
+    at += output.elements.size();
   }
   return std::nullopt;
 }

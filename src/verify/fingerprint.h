@@ -39,4 +39,13 @@ std::optional<std::string> fingerprints_differ(const SamplePositions& positions,
                                                const Fingerprint& timed, const Fingerprint& again,
                                                const PrecisionPolicy& policy, const Expected& expected);
 
+// Indices of ties, and of values closer than rounding, may differ from run to run. So a few differences are
+// no failure: where there are any, the truth decides.
+bool indices_differ(const SamplePositions& positions, const BoundTask& task, const Fingerprint& timed,
+                    const Fingerprint& again, const Expected& expected);
+// In words, an index of the timed call that is not as good as the true one. `truth` is of the same values.
+std::optional<std::string> wrong_index(const SamplePositions& positions, const BoundTask& task,
+                                       const Fingerprint& timed, const PrecisionPolicy& policy,
+                                       const Expected& truth);
+
 }  // namespace kforge

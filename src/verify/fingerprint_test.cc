@@ -68,6 +68,48 @@ TEST_F(FingerprintTest, NotANumberEqualsItselfOnly) {
   EXPECT_TRUE(differ(nans, take()));
 }
 
+// What lies far from zero is judged by how far its values are apart, not by their size.
+TEST_F(FingerprintTest, LowPrecisionFarFromZeroIsSeen) {
+  for (std::size_t i = 0; i < 200'000; ++i) set(i, 1000 + static_cast<float>(i % 7));
+  expected_.outputs[0].rms = 1003, expected_.outputs[0].mean = 1003, expected_.outputs[0].deviation = 2;
+  auto before = take();
+  for (std::size_t i = 0; i < 200'000; ++i) set(i, 1000 + static_cast<float>(i % 7) + 0.004f);
+  EXPECT_TRUE(differ(before, take()));
+  for (std::size_t i = 0; i < 200'000; ++i) set(i, 1000 + static_cast<float>(i % 7) + 0.0002f);
+  EXPECT_FALSE(differ(before, take()));
+}
+
+// An order of sums that changes from call to call rounds to the one neighbour or the other.
+TEST(Fingerprint, NeighboursAmongNarrowNumbersAgree) {
+  BoundTask task;
+  task.arguments = {{"y", "y", "", Role::kOutput, DType::kBFloat16, {1000}, {}, 0}};
+  const SamplePositions positions(task, 5);
+  Expected expected;
+  expected.outputs.resize(1);
+  expected.outputs[0].name = "y";
+  const Fingerprint timed(1000, 0.25390625), neighbour(1000, 0.251953125), further(1000, 0.2490234375);
+  const PrecisionPolicy policy = *policy_from_name("fp32");
+  EXPECT_FALSE(fingerprints_differ(positions, task, timed, neighbour, policy, expected));
+  EXPECT_TRUE(fingerprints_differ(positions, task, timed, further, policy, expected));
+}
+
+// A few indices may differ between runs; which of them are as good the truth tells.
+TEST(Fingerprint, IndicesAreJudgedByWhatTheyReach) {
+  BoundTask task;
+  task.arguments = {{"y", "y", "", Role::kOutput, DType::kInt64, {2}, {}, 0}};
+  const SamplePositions positions(task, 5);
+  Expected truth;
+  truth.outputs.resize(1);
+  truth.outputs[0] = {.name = "y", .dtype = DType::kInt64, .shape = {2}, .ints = {0, 1}};
+  truth.outputs[0].index_source = IndexSource{{2, 3}, 1, {5, 5, 1, 0, 7, 7}, 0};
+  const PrecisionPolicy policy = *policy_from_name("fp32");
+  EXPECT_FALSE(indices_differ(positions, task, {0, 1}, {0, 1}, truth));
+  EXPECT_TRUE(indices_differ(positions, task, {1, 1}, {0, 1}, truth));
+  EXPECT_FALSE(wrong_index(positions, task, {1, 2}, policy, truth)) << "ties";
+  EXPECT_TRUE(wrong_index(positions, task, {2, 1}, policy, truth));
+  EXPECT_TRUE(wrong_index(positions, task, {7, 1}, policy, truth)) << "outside";
+}
+
 TEST(SamplePositions, AreDistinctSortedAndDependOnTheSeed) {
   BoundTask task = one_output(1'000'000);
   SamplePositions a(task, 1), b(task, 2);

@@ -132,9 +132,13 @@ Result<std::optional<Failure>> NearCalls::after(const InputChoice& choice) {
     if (i >= of_each) fill_params(task_, memory_, params);
     fill_inputs(task_, memory_, inputs, other());
     reset_outputs(task_, process_.outputs(), inputs, other());
-    // In a run of its own it could not be taken for the judged one.
-    const bool anew = process_.usage().starts_anew;
-    const std::vector<std::uint32_t> run = anew ? std::vector{judged_, other()} : std::vector{other()};
+    // In a run of its own it could not be taken for the judged one, and what is like all other inputs only by
+    // a program that remembers the last.
+    const VariedPart part = parts[i % parts.size()];
+    const bool likeness = part == VariedPart::kOrder || part == VariedPart::kSlightly;
+    const bool both = process_.usage().starts_anew || (likeness && i < of_each);
+    if (both) reset_outputs(task_, process_.outputs(), choice, judged_);
+    const std::vector<std::uint32_t> run = both ? std::vector{judged_, other()} : std::vector{other()};
     KF_TRY(bool alive, checked_call(process_, run, context_.call_limit, verdict_));
     if (!alive) return std::nullopt;
     if (snapshot(task_, process_.outputs(), other()) != answer) continue;

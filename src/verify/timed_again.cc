@@ -119,6 +119,7 @@ Result<void> TimedJudge::repeat_calls(std::span<const RememberedCall> calls) {
       return {};
     }
     KF_TRY(bool wanted, oracle_wanted(call, fresh_->outputs(), slots[i]));
+    wanted |= indices_differ(positions_, task_, call.values, again, *expected_) && index_questions_-- > 0;
     if (wanted) KF_TRY_VOID(judge_by_oracle(call, fresh_->outputs(), slots[i]));
     if (verdict_.failed()) return {};
   }

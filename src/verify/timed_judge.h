@@ -127,6 +127,7 @@ class TimedJudge {
   std::vector<RememberedCall> remembered_, repeated_;  // of all rounds; those that are made again
   std::optional<RowSlice> slice_;                      // where the oracle is slow and there is no witness
   double slice_seconds_ = 0;                           // spent on it
+  int index_questions_ = 3;                            // to the oracle, where indices differ from run to run
   int compared_with_oracle_ = 0, compared_with_baseline_ = 0, compared_in_rows_ = 0;
   int rounds_before_ = 0;       // of the same process, in an earlier run of rounds
   std::size_t calls_made_ = 0;  // in the timed process, in rounds

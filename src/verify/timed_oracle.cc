@@ -133,6 +133,11 @@ Result<void> TimedJudge::judge_by_oracle(const RememberedCall& call, const Tenso
   for (ExpectedOutput& output : truth.outputs) output.yardstick_worst_abs *= 2;
   Verdict scratch;
   auto failure = judge_outputs(lenient, truth, outputs, slot, call.choice.kind, Gate::kTimedCalls, scratch);
+  if (!failure)
+    if (auto wrong = wrong_index(positions_, task_, call.values, lenient.policy, truth))
+      return verdict_.fail(Rejected{Gate::kTimedCalls,
+                                    "a timed call chose otherwise than the same call alone: " + *wrong}),
+             Result<void>{};
   if (!failure && !call.drawn) slice_.reset();  // it suspected what is right, and would again
   if (failure)
     verdict_.fail(Rejected{Gate::kTimedCalls,

@@ -10,6 +10,7 @@
 #include "verify/evidence.h"
 #include "verify/near_calls.h"
 #include "verify/special_values.h"
+#include "verify/spikes.h"
 #include "verify/team_gate.h"
 
 namespace kforge {
@@ -282,6 +283,11 @@ Result<void> ValueJudge::every_kind() {
     if (context_.progress)
       context_.progress(done++ / static_cast<double>(std::size(kAllInputKinds)), name_of(kind));
     KF_TRY_VOID(judge_kind(kind));
+    if (verdict_.failed()) return {};
+  }
+  if (context_.fresh_secret) {
+    KF_TRY(auto failure, judge_spikes(context_, *memory_, *process_, verdict_));
+    if (failure && !verdict_.failed()) verdict_.fail(*failure);
     if (verdict_.failed()) return {};
   }
   std::string special;
