@@ -295,6 +295,28 @@ TEST(Convolution, DepthwiseInPlacePaddedAndStreamed) {
 }
 
 // Odd and even planes, edges of every kind, more and fewer images than threads, blocks of every size.
+// Small planes that are copied, filtered and finished some together; the last group has fewer.
+TEST(Convolution, SmallDepthwisePlanesTogether) {
+  const std::vector<std::pair<std::string, Window>> windows = {
+      {"7x7", {{7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}},
+      {"6x9, uneven pads", {{6, 9}, {2, 3}, {1, 1}, {1, 1}, {0, 2}, {1, 0}, {0, 0}}},
+      {"stride 2", {{9, 7}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}},
+      {"5x5, dilated", {{8, 8}, {5, 5}, {1, 1}, {2, 2}, {4, 4}, {4, 4}, {0, 0}}},
+      {"3d", {{3, 4, 5}, {3, 3, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 0}, {1, 1, 0}, {0, 0, 0}}},
+  };
+  CompiledCases cases;
+  for (const auto& [label, window] : windows)
+    for (const long filters : {1, 2}) {
+      const Convolution c = convolution(3, 15, 1, filters, window, false);
+      const ContractionSchedule s = first_schedule(c, small_machine(), 2);
+      const auto code = emit_convolution(c, s);
+      ASSERT_TRUE(code) << label;
+      EXPECT_NE(code->definitions.find("kPlanesAtOnce = "), std::string::npos) << label;
+      add(cases, c, s, fmt::format("{}, {} filters", label, filters));
+    }
+  EXPECT_EQ(cases.run(), "");
+}
+
 TEST(Convolution, WinogradsWay) {
   CompiledCases cases;
   const std::vector<std::pair<std::string, Window>> windows = {
