@@ -35,6 +35,7 @@ const EmitterCase kEmitters[] = {
     {"matmul_transposed_both", "small", "", "contraction_packed"},
     {"conv2d_5x9", "small", "", "convolution"},
     {"conv2d_3x3", "full", "winograd", "winograd"},
+    {"conv2d_3x3", "small", "pixels as rows", "pixel_rows"},
     {"conv2d_depthwise_3x3", "small", "", "depthwise"},
     {"conv_transpose2d_upsample", "small", "", "transposed"},
     {"gemm_scale_leakyrelu", "bench", "bf16x6", "amx"},

@@ -47,6 +47,8 @@ const Wanted kWanted[] = {
     {"core/conv2d_grouped", {}, "", "_kernel::work("},
     {"core/conv2d_3x3", {{"B", 3}, {"C", 9}, {"F", 20}, {"H", 22}, {"W", 35}}, "winograd", "Winograd"},
     {"core/conv2d_3x3", {{"B", 8}, {"C", 9}, {"F", 20}, {"H", 22}, {"W", 35}}, "winograd", "Winograd"},
+    {"core/conv2d_3x3", {{"B", 3}, {"C", 17}, {"F", 70}, {"H", 9}, {"W", 9}}, "pixels as rows", "PixelRows<"},
+    {"core/conv2d_3x3", {{"B", 8}, {"C", 40}, {"F", 35}, {"H", 9}, {"W", 9}}, "pixels as rows", "PixelRows<"},
     {"core/conv2d_depthwise_3x3", {}, "", "depthwise, planes"},
     {"core/conv_transpose2d_grouped", {}, "", "transposed by phases"},
     {"core/scaled_dot_product_attention", {}, "", "_attention::work("},

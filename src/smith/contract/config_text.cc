@@ -191,6 +191,15 @@ void ConfigText::staged_image(const Staging& staging) {
   constants({{"kChannelStride", image.channel}, {"kPlaneStride", image.plane}, {"kRowStride", image.row}});
 }
 
+void ConfigText::tap_rows(const TapRows& r) {
+  const auto two = [](const long* v) { return fmt::format("{{{}, {}}}", v[0], v[1]); };
+  flag("kSkipsPadding", true);
+  line(fmt::format(
+      "static constexpr TapRows kTapRows = {{.width = {}, .out = {}, .taps = {}, .strides = {}, .dilations = "
+      "{}, .begins = {}, .input = {}}};",
+      r.width, two(r.out), two(r.taps), two(r.strides), two(r.dilations), two(r.begins), two(r.input)));
+}
+
 void ConfigText::pointer(std::string_view name, const std::string& tensor) {
   line(fmt::format("static const float* {}(const Tensors& t) {{ return t.{}; }}", name, tensor));
 }

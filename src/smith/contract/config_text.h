@@ -34,6 +34,7 @@ class ConfigText {
   void operand(const Operand& operand, char which, Packing packing, bool elements,
                const std::vector<Tensor>& tensors);
   void staged_image(const Staging& staging);
+  void tap_rows(const TapRows& rows);  // and that those in the padding are left out
   // x(t) and its like: a pointer by another name.
   void pointer(std::string_view name, const std::string& tensor);
   void finish(const Contraction& contraction, const ContractionSchedule& schedule);

@@ -37,7 +37,7 @@ std::string to_json(const ContractionSchedule& s) {
       {"a", name_of(s.a)},      {"b", name_of(s.b)},
       {"threads", s.threads},   {"arithmetic", name_of(s.arithmetic)},
       {"stream", s.stream},     {"splits", s.splits},
-      {"winograd", s.winograd},
+      {"winograd", s.winograd}, {"pixel_rows", s.pixel_rows},
   };
   return json.dump();
 }
@@ -77,6 +77,8 @@ Result<ContractionSchedule> contraction_schedule_from_json(std::string_view text
       s.stream = value.get<bool>();
     else if (key == "winograd" && value.is_boolean())
       s.winograd = value.get<bool>();
+    else if (key == "pixel_rows" && value.is_boolean())
+      s.pixel_rows = value.get<bool>();
     else if (key == "a" || key == "b") {
       KF_TRY((key == "a" ? s.a : s.b), from_name<Packing>(value, kPackingNames, key));
     } else if (key == "arithmetic") {

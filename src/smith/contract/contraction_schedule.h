@@ -41,9 +41,10 @@ struct ContractionSchedule {
   Packing b = Packing::kCall;
   int threads = 1;
   Arithmetic arithmetic = Arithmetic::kFp32;
-  bool stream = false;    // streaming stores
-  int splits = 1;         // parts of k that are summed apart, for results too small to be shared out
-  bool winograd = false;  // convolutions: four results from 16 products instead of 36 (winograd.h)
+  bool stream = false;      // streaming stores
+  int splits = 1;           // parts of k that are summed apart, for results too small to be shared out
+  bool winograd = false;    // convolutions: four results from 16 products instead of 36 (winograd.h)
+  bool pixel_rows = false;  // convolutions: pixels are rows of the tile, filters its columns (pixel_rows.h)
 
   int tile_n() const { return vectors * lanes; }
 };

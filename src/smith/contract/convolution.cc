@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "smith/contract/depthwise.h"
+#include "smith/contract/pixel_rows.h"
 #include "smith/contract/staging.h"
 #include "smith/contract/transposed.h"
 #include "smith/contract/winograd.h"
@@ -158,8 +159,8 @@ Contraction Convolution::contraction() const {
   return c;
 }
 
-ContractionSchedule first_schedule(const Convolution& c, const Machine& machine, int threads,
-                                   std::string_view precision) {
+ContractionSchedule column_schedule(const Convolution& c, const Machine& machine, int threads,
+                                    std::string_view precision) {
   const Contraction shape = c.contraction();
   ContractionSchedule s = first_schedule(shape, machine, threads, precision);
   if (is_depthwise(c)) {
@@ -171,11 +172,26 @@ ContractionSchedule first_schedule(const Convolution& c, const Machine& machine,
   return s;
 }
 
+ContractionSchedule first_schedule(const Convolution& c, const Machine& machine, int threads,
+                                   std::string_view precision) {
+  const ContractionSchedule s = column_schedule(c, machine, threads, precision);
+  if (is_depthwise(c) || !pixel_rows_fit(c) || s.arithmetic != Arithmetic::kFp32 || s.stream) return s;
+  const ContractionSchedule rows = pixel_rows_schedule(c, machine, s.threads);
+  constexpr double kClearlyBetter = 0.97;
+  return pixel_rows_cost(c, rows, s) < kClearlyBetter ? rows : s;
+}
+
 std::vector<ScheduleMove> neighbours(const ContractionSchedule& s, const Convolution& c,
                                      const Machine& machine, std::string_view precision) {
   if (s.winograd) return winograd_neighbours(s, c, first_schedule(c, machine, s.threads, precision));
   if (!is_depthwise(c)) {
-    std::vector<ScheduleMove> moves = neighbours(s, c.contraction(), machine, precision);
+    std::vector<ScheduleMove> moves =
+        s.pixel_rows ? pixel_rows_neighbours(s, c, column_schedule(c, machine, s.threads, precision))
+                     : neighbours(s, c.contraction(), machine, precision);
+    if (!s.pixel_rows && pixel_rows_fit(c) && s.arithmetic == Arithmetic::kFp32 && !s.stream)
+      moves.insert(moves.begin(),
+                   {"pixels as rows", "algorithm", "few pixels fill rows of a tile better than vectors",
+                    pixel_rows_schedule(c, machine, s.threads)});
     if (winograd_fits(c) && s.arithmetic == Arithmetic::kFp32)
       moves.insert(moves.begin(), {"winograd", "algorithm", "16 products for four results instead of 36",
                                    winograd_schedule(s)});
@@ -200,13 +216,16 @@ Staging staging_of(const Convolution& c, const StagedImage& image) {
   return staging;
 }
 
+Staging staged_copy(const Convolution& c) { return staging_of(c, image_of(c)); }
+
 Result<ContractionCode> emit_convolution(const Convolution& c, const ContractionSchedule& s) {
   if (s.winograd) return emit_winograd(c, s);
+  if (s.pixel_rows) return emit_pixel_rows(c, s);
   if (has_phases(c)) return emit_transposed(c, s);
   if (is_depthwise(c)) return emit_depthwise(c, s, image_of(c));
   const Contraction shape = c.contraction();
   if (shape.run == 0) return emit_contraction(shape, s);
-  const Staging staging = staging_of(c, image_of(c));
+  const Staging staging = staged_copy(c);
   return emit_contraction(shape, s, &staging);
 }
 

@@ -41,13 +41,17 @@ Convolution with_long_rows(Convolution convolution);
 // Whether it is computed by phases.
 bool has_phases(const Convolution& convolution);
 
+// The first schedule with pixels along vectors; and the better one of that and pixels as rows of the tile.
+ContractionSchedule column_schedule(const Convolution& convolution, const Machine& machine, int threads,
+                                    std::string_view precision = "fp32");
 ContractionSchedule first_schedule(const Convolution& convolution, const Machine& machine, int threads,
                                    std::string_view precision = "fp32");
 std::vector<ScheduleMove> neighbours(const ContractionSchedule& schedule, const Convolution& convolution,
                                      const Machine& machine, std::string_view precision = "fp32");
 Result<ContractionCode> emit_convolution(const Convolution& convolution, const ContractionSchedule& schedule);
 
-// The copies of its images, laid out as `image`.
+// The copies of its images, padded; laid out as `image`.
+Staging staged_copy(const Convolution& convolution);
 Staging staging_of(const Convolution& convolution, const StagedImage& image);
 
 }  // namespace kforge::smith

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "smith/contract/compiled_cases.h"
+#include "smith/contract/pixel_rows.h"
 #include "smith/contract/winograd.h"
 
 namespace kforge::smith {
@@ -117,7 +118,7 @@ TEST(Convolution, PackedPanelsCrossRows) {
     for (const long groups : {1, 2}) {
       const Convolution c = convolution(3, groups, 3, 7, window, false);
       if (c.contraction().run == 0) continue;
-      ContractionSchedule s = first_schedule(c, small_machine(), 2);
+      ContractionSchedule s = column_schedule(c, small_machine(), 2);
       s.b = Packing::kBlock;
       s.rows = 6, s.vectors = 2;
       add(cases, c, s, fmt::format("{} groups {}", label, groups));
@@ -130,6 +131,53 @@ TEST(Convolution, PackedPanelsCrossRows) {
   EXPECT_EQ(s.b, Packing::kInPlace);
   s.b = Packing::kBlock;
   EXPECT_FALSE(check(s, transposed.contraction()));
+}
+
+// Every window with pixels as rows of the tile: blocks of several images, of a part of one, of some filters;
+// k in slices, panels of two heights, rows of taps that see nothing but padding.
+TEST(Convolution, PixelsAsRows) {
+  CompiledCases cases;
+  for (const auto& [label, window] : kWindows)
+    for (const long images : {1, 5}) {
+      Convolution c = convolution(images, 1, 3, 21, window, false);
+      c.w_param = true;
+      ContractionSchedule s = pixel_rows_schedule(c, small_machine(), 2);
+      add(cases, c, s, fmt::format("{}, {} images", label, images));
+      s.rows = 4, s.vectors = 3, s.block_k = 8, s.block_m = 24;
+      s.block_n = images > 1 ? 2 * product(c.output) : 9;
+      add(cases, c, s, fmt::format("{}, {} images, small blocks", label, images));
+    }
+  Convolution small =
+      convolution(2, 1, 40, 24, {{7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}, false);
+  ASSERT_TRUE(small.contraction().tap_rows);
+  add(cases, small, pixel_rows_schedule(small, small_machine(), 2), "rows of taps in padding");
+  small.transposed = true;
+  add(cases, small, pixel_rows_schedule(small, small_machine(), 3), "transposed");
+  small = convolution(2, 1, 64, 5, {{3, 4}, {3, 3}, {1, 1}, {1, 1}, {6, 1}, {1, 1}, {0, 0}}, false);
+  ASSERT_TRUE(small.contraction().tap_rows);
+  add(cases, small, pixel_rows_schedule(small, small_machine(), 1), "rows that see nothing but padding");
+  EXPECT_EQ(cases.run(), "");
+}
+
+TEST(Convolution, PixelsAreRowsWhereTheyFillTilesBetter) {
+  Machine wide = small_machine();
+  wide.features.insert("avx512f");
+  const auto chosen = [&](long channels, long filters, long size, long kernel) {
+    const long pad = kernel / 2;
+    const Convolution c =
+        convolution(2, 1, channels, filters,
+                    {{size, size}, {kernel, kernel}, {1, 1}, {1, 1}, {pad, pad}, {pad, pad}, {0, 0}}, false);
+    return first_schedule(c, wide, 2);
+  };
+  EXPECT_TRUE(chosen(512, 512, 7, 3).pixel_rows);
+  EXPECT_TRUE(chosen(960, 160, 7, 1).pixel_rows);
+  EXPECT_TRUE(chosen(256, 256, 14, 3).pixel_rows);
+  EXPECT_FALSE(chosen(16, 96, 112, 1).pixel_rows);  // sums would be turned round after 16 steps
+  EXPECT_FALSE(chosen(64, 24, 32, 3).pixel_rows);   // 24 filters leave vectors empty
+  Convolution moving =
+      convolution(1, 1, 512, 512, {{7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}, false);
+  EXPECT_FALSE(first_schedule(moving, wide, 2).pixel_rows);  // filters change from call to call
+  EXPECT_FALSE(emit_convolution(moving, pixel_rows_schedule(moving, wide, 2)));
 }
 
 // Rows of taps that see nothing but padding are left out; some output rows see nothing else.
@@ -150,7 +198,7 @@ TEST(Convolution, RowsOfTapsInPaddingAreLeftOut) {
       for (const Packing b : {Packing::kInPlace, Packing::kBlock}) {
         const Convolution c = convolution(images, 1, 16, 13, window, transposed);
         ASSERT_TRUE(c.contraction().tap_rows) << label;
-        ContractionSchedule s = first_schedule(c, small_machine(), 2);
+        ContractionSchedule s = column_schedule(c, small_machine(), 2);
         EXPECT_EQ(s.block_k, c.contraction().tap_rows->steps);
         s.rows = 6, s.vectors = 2, s.b = b;
         add(cases, c, s, fmt::format("{} transposed {} b {}", label, transposed, name_of(b)));
@@ -247,6 +295,28 @@ TEST(Convolution, DepthwiseInPlacePaddedAndStreamed) {
 }
 
 // Odd and even planes, edges of every kind, more and fewer images than threads, blocks of every size.
+// Small planes that are copied, filtered and finished some together; the last group has fewer.
+TEST(Convolution, SmallDepthwisePlanesTogether) {
+  const std::vector<std::pair<std::string, Window>> windows = {
+      {"7x7", {{7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}},
+      {"6x9, uneven pads", {{6, 9}, {2, 3}, {1, 1}, {1, 1}, {0, 2}, {1, 0}, {0, 0}}},
+      {"stride 2", {{9, 7}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}},
+      {"5x5, dilated", {{8, 8}, {5, 5}, {1, 1}, {2, 2}, {4, 4}, {4, 4}, {0, 0}}},
+      {"3d", {{3, 4, 5}, {3, 3, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 0}, {1, 1, 0}, {0, 0, 0}}},
+  };
+  CompiledCases cases;
+  for (const auto& [label, window] : windows)
+    for (const long filters : {1, 2}) {
+      const Convolution c = convolution(3, 15, 1, filters, window, false);
+      const ContractionSchedule s = first_schedule(c, small_machine(), 2);
+      const auto code = emit_convolution(c, s);
+      ASSERT_TRUE(code) << label;
+      EXPECT_NE(code->definitions.find("kPlanesAtOnce = "), std::string::npos) << label;
+      add(cases, c, s, fmt::format("{}, {} filters", label, filters));
+    }
+  EXPECT_EQ(cases.run(), "");
+}
+
 TEST(Convolution, WinogradsWay) {
   CompiledCases cases;
   const std::vector<std::pair<std::string, Window>> windows = {

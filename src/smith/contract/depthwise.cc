@@ -13,6 +13,8 @@ namespace kforge::smith {
 namespace {
 
 constexpr long kMostTaps = 64;
+// Floats of small planes, with their copies, that are filtered together: what L1 holds.
+constexpr long kSmallPlanes = 8192;
 
 }  // namespace
 
@@ -39,7 +41,13 @@ Result<ContractionCode> emit_depthwise(const Convolution& conv, const Contractio
       staged || planes >= 8L * schedule.threads ? 1 : std::min<long>(rows, 4L * schedule.threads);
   const long line = whole_cache_lines(rows_at_once * out[2] + out[2] + 64);
   Staging staging = staging_of(conv, image);
-  const long own = line + (staged ? whole_cache_lines(staging.floats()) : 0);
+  const long copy = staged ? whole_cache_lines(staging.floats()) : 0;
+  // Small planes that are copied, some together: what L1 holds, and enough groups for all threads.
+  long together = 1;
+  if (staged && !schedule.stream && rows_at_once == rows && 8 * (line + copy) <= kSmallPlanes)
+    together =
+        std::clamp<long>(std::min(kSmallPlanes / (line + copy), planes / (4L * schedule.threads)), 1, 16);
+  const long own = together * (line + copy);
   ContractionCode code;
   code.name = c.name;
   code.threads = schedule.threads;
@@ -70,7 +78,10 @@ Result<ContractionCode> emit_depthwise(const Convolution& conv, const Contractio
   text.flag("kStaged", staged);
   text.flag("kStream", schedule.stream);
   text.flag("kAnyWidth", true);
-  text.constants({{"kPerThread", own}, {"kOwnStaged", line}}, "floats of scratch memory");
+  if (together > 1)
+    text.constants({{"kPlanesAtOnce", together}, {"kLineFloats", line}, {"kStagedFloats", copy}},
+                   "small planes, some together");
+  text.constants({{"kPerThread", own}, {"kOwnStaged", together * line}}, "floats of scratch memory");
   text.pointer("x", conv.x);
   text.pointer("w", conv.w);
   text.finish(c, schedule);

@@ -76,15 +76,6 @@ void blocking(ConfigText& text, const Contraction& c, const ContractionSchedule&
   }
 }
 
-void tap_rows(ConfigText& text, const TapRows& r) {
-  const auto two = [](const long* v) { return fmt::format("{{{}, {}}}", v[0], v[1]); };
-  text.flag("kSkipsPadding", true);
-  text.line(fmt::format(
-      "static constexpr TapRows kTapRows = {{.width = {}, .out = {}, .taps = {}, .strides = {}, .dilations = "
-      "{}, .begins = {}, .input = {}}};",
-      r.width, two(r.out), two(r.taps), two(r.strides), two(r.dilations), two(r.begins), two(r.input)));
-}
-
 // The padded copies of images that b is read from.
 void staged_b(ConfigText& text, const std::string& name, const ContractionSchedule& s,
               const ContractionPlan& p, const Staging& staging) {
@@ -124,7 +115,7 @@ Result<ContractionCode> emit_contraction(const Contraction& c, const Contraction
   ConfigText text(c.name, c.tensors);
   blocking(text, c, s, p);
   if (c.tap_rows && p.block_k == c.tap_rows->steps && p.split_depth && s.splits == 1)
-    tap_rows(text, *c.tap_rows);
+    text.tap_rows(*c.tap_rows);
   text.flag("kOffsetTable", !depth_is_linear(c.b));
   // A partial vector read in place must not touch what lies behind the tensor; staged copies have slack
   // there.

@@ -15,6 +15,7 @@
 #include "smith/contract/block_grid.h"
 #include "smith/contract/contraction_schedule.h"
 #include "smith/contract/predict.h"
+#include "smith/contract/tile_cost.h"
 #include "smith/expr/whole_numbers.h"
 
 namespace kforge::smith {
@@ -25,16 +26,6 @@ std::size_t cache_bytes(const Machine& machine, int level, std::size_t otherwise
   for (const CacheLevel& cache : machine.caches)
     if (cache.level == level) return cache.bytes;
   return otherwise;
-}
-
-// Cycles per row of the result for one step of k along a run of columns: a tile of rows x vectors takes
-// rows * vectors / 2, but no less than the latency of a multiply-add, nor than its loads (two per cycle).
-double tile_cost(int rows, int vectors, int lanes, long run) {
-  const long needed = ceil_div(run, lanes), whole = needed / vectors, edge = needed % vectors;
-  const auto cycles = [&](long wide) {
-    return std::max({static_cast<double>(rows * wide) / 2, static_cast<double>(rows + wide) / 2, 4.0});
-  };
-  return (static_cast<double>(whole) * cycles(vectors) + (edge > 0 ? cycles(edge) : 0)) / rows;
 }
 
 // For columns that lie in runs of `run`.
@@ -77,17 +68,17 @@ bool is_plain(const Operand& operand) {
 bool mostly_writes(const Contraction& c) { return c.k <= kTinyDepth && c.batch == 1 && c.n >= 256; }
 
 // Columns of an image: packed panels waste nothing at the ends of its rows, are read aligned and fill L1 with
-// nothing else; packing takes some cycles per step of k for all rows together. The figures are measured.
+// nothing else; packing takes some cycles per step of k for all rows together.
 void choose_image_packing(ContractionSchedule& s, const Contraction& c, const Machine& machine) {
   s.b = Packing::kInPlace;
   if (c.phases) return;
   ContractionSchedule packed = s;
   choose_tile(packed, c, machine, c.n);
-  const double loads = c.scattered ? 1.15 : 1.03, packing = 3.0 / static_cast<double>(s.lanes * c.m);
   const auto cost = [&](const ContractionSchedule& with, long run) {
     return tile_cost(with.rows, with.vectors, with.lanes, run) / static_cast<double>(run);
   };
-  if (cost(packed, c.n) + packing >= cost(s, c.run) * loads) return;
+  if (cost(packed, c.n) + image_packing_cost(s.lanes, c.m) >= cost(s, c.run) * in_place_factor(c.scattered))
+    return;
   s = packed;
   s.b = Packing::kBlock;
 }

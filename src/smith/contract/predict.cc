@@ -114,7 +114,7 @@ std::vector<ScheduleMove> ranked(std::vector<ScheduleMove> moves, const Contract
     // Less work, or other instructions: no matter of degree, and tried before the rest.
     const bool apart = move.tag == "algorithm" || move.tag == "precision" ||
                        move.schedule.winograd != now.winograd || move.schedule.arithmetic != now.arithmetic ||
-                       now.arithmetic != Arithmetic::kFp32 || now.winograd;
+                       now.arithmetic != Arithmetic::kFp32 || now.winograd || now.pixel_rows;
     double ratio = 0;
     if (!apart) {
       ratio = predicted_cycles(c, move.schedule, machine) / before;

@@ -46,6 +46,7 @@ bool winograd_fits(const Convolution& c) {
 ContractionSchedule winograd_schedule(const ContractionSchedule& plain) {
   ContractionSchedule s = plain;
   s.winograd = true;
+  s.pixel_rows = false;
   s.stream = false;
   s.splits = 1;
   s.a = Packing::kPrepare;

@@ -20,19 +20,20 @@ constexpr auto kTaken = std::to_array<std::string_view>(
      // what the headers of kernels/ declare at file scope (a test compares)
      "AmxContraction", "AttentionKernel", "BlockedContraction", "ContractionDefaults", "DepthOffsets",
      "Depthwise", "ExpParts", "Fetch", "HalfVec", "Halves", "IVec", "Int", "Lane", "Larger", "Layout", "Of",
-     "Pack", "Panels", "Partial", "Plus", "Smaller", "StagedImage", "TapPhases", "TapRows", "Tile", "Times",
-     "TransposedConvolution", "UVec", "Vec", "VecAt", "Winograd", "across", "allocated", "along", "at_least",
-     "at_most", "backward", "ceil_of", "copy", "each", "each_mask", "erf_of", "erf_small", "erfc_of",
-     "exp_low", "exp_of", "exp_parts", "expm1_of", "finish_tile", "floor_mod", "floor_of", "int_power",
-     "kDepthOffsets", "kLanes", "kTapPhases", "lane_apart", "last_lane", "load", "load_bf16", "load_f16",
-     "load_first", "load_int", "load_mask", "log1p_of", "log_of", "lower", "magnitude", "maximum", "minimum",
-     "mirrored", "nan_of", "negative_magnitude", "normal_cdf", "one_up", "pack_a_panel", "pack_b_panel",
-     "pack_image_panel", "pick", "positions", "power_of_two", "prefix", "round_of", "scaled", "set",
-     "shuffled", "sigmoid_of", "softplus_of", "some_vectors", "sqrt_of", "store", "store_bf16", "store_f16",
-     "store_mask", "stream", "stream_copy", "stream_end", "strided", "tanh_of", "to_bf16", "to_float",
-     "transpose", "transpose_into", "transpose_square", "upper", "whole", "widened", "with_sign_of", "top_k",
-     "determinants", "grid_sample", "reflected", "Sampling", "Padding", "roi_align", "RoiAlignShape",
-     "split_place", "Recurrence", "rnn_steps", "gru_steps", "lstm_steps", "gated_steps"});
+     "Pack", "Panels", "Partial", "PixelPanels", "PixelRows", "PixelSteps", "Plus", "Smaller", "StagedImage",
+     "TapPhases", "TapRows", "Tile", "Times", "TransposedConvolution", "UVec", "Vec", "VecAt", "Winograd",
+     "across", "allocated", "along", "at_least", "at_most", "backward", "ceil_of", "copy", "each",
+     "each_mask", "erf_of", "erf_small", "erfc_of", "exp_low", "exp_of", "exp_parts", "expm1_of",
+     "finish_tile", "floor_mod", "floor_of", "int_power", "kDepthOffsets", "kLanes", "kPixelSteps",
+     "kTapPhases", "lane_apart", "last_lane", "load", "load_bf16", "load_f16", "load_first", "load_int",
+     "load_mask", "log1p_of", "log_of", "lower", "magnitude", "maximum", "minimum", "mirrored", "nan_of",
+     "negative_magnitude", "normal_cdf", "one_up", "pack_a_panel", "pack_b_panel", "pack_image_panel", "pick",
+     "positions", "power_of_two", "prefix", "round_of", "scaled", "set", "shuffled", "sigmoid_of",
+     "softplus_of", "some_vectors", "sqrt_of", "store", "store_bf16", "store_f16", "store_mask", "stream",
+     "stream_copy", "stream_end", "strided", "tanh_of", "to_bf16", "to_float", "transpose", "transpose_into",
+     "transpose_square", "upper", "whole", "widened", "with_sign_of", "top_k", "determinants", "grid_sample",
+     "reflected", "Sampling", "Padding", "roi_align", "RoiAlignShape", "split_place", "Recurrence",
+     "rnn_steps", "gru_steps", "lstm_steps", "gated_steps"});
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "kernel_cases.h"
 #include "smith/kernels/contraction/depthwise.h"
+#include "smith/kernels/contraction/pixel_rows.h"
 #include "smith/kernels/contraction/transposed.h"
 #include "smith/kernels/contraction/winograd.h"
 
@@ -78,6 +79,64 @@ const char* check_winograd(const char* what) {
 const char* winograd() {
   if (auto bad = check_winograd<WinogradCase<true>>("an image a thread")) return bad;
   return check_winograd<WinogradCase<false>>("images shared");
+}
+
+// 3 images of 2 channels, 5 x 7, padded by one; 19 filters of 3 x 3: tiles of two rows of the image, the last
+// of one; blocks of two images, or of two tiles.
+template <bool kPrivate>
+struct PixelCase : StoreImage<19, 5 * 7> {
+  static constexpr long kBatch = 3, kM = 19, kN = 35, kK = 18;
+  static constexpr long kTall = 14, kLow = 7, kVectors = 1, kTileN = kLanes, kPanels = 3, kPanelsPerRun = 1,
+                        kTallPerRun = 1, kRunPixels = 14, kRowPixels = 7, kRowOffset = 9;
+  static constexpr long kFilterPanels = (19 + kLanes - 1) / kLanes,
+                        kBlockFilterPanels = kPrivate ? kFilterPanels : 1;
+  static constexpr long kBlockImages = kPrivate ? 2 : 1, kBlockPanels = kPrivate ? 3 : 2,
+                        kBlockPixels = kPrivate ? 35 : 28, kBlockK = 8;
+  static constexpr bool kOffsetTable = true, kStaged = true, kStagePrivate = kPrivate;
+  static constexpr long a_batch(long) { return 0; }
+  static constexpr long a_side(long i) { return i * 18; }
+  static constexpr long b_batch(long) { return 0; }
+  static constexpr long b_side(long i) { return i / 7 * 9 + i % 7; }
+  static constexpr long b_depth(long i) { return i / 9 * 64 + i / 3 % 3 * 9 + i % 3; }
+  static constexpr long kASide = 18;
+  static constexpr Layout kLayoutA = Layout::kAlongDepth;
+  static const float* a(const Tensors& t) { return t.w; }
+  static float a_element(const Tensors& t, long, long side, long depth) { return t.w[side * 18 + depth]; }
+  static constexpr long kChannels = 2, kInD = 1, kInH = 5, kInW = 7, kPadD = 0, kPadH = 1, kPadW = 1;
+  static constexpr long kStagedD = 1, kStagedH = 7, kStagedW = 9, kPhases = 1;
+  static constexpr long kRowStride = 9, kPlaneStride = 63, kChannelStride = 64, kStagedFloats = 384;
+  static constexpr long kThreadScratch = kPrivate ? 0 : 3 * kStagedFloats,
+                        kLines = kBlockImages * kBlockPixels * kTileN, kOwnStaged = kLines + kLanes * 80,
+                        kPerThread = kOwnStaged + 2 * kStagedFloats;
+};
+
+template <class P>
+const char* check_pixel_rows(const char* what) {
+  static float x[3 * 2 * 35], w[19 * 18], y[3 * 19 * 35];
+  static double want[3 * 19 * 35];
+  alignas(64) static float prepared[P::kFilterPanels * P::kTileN * 18],
+      scratch[P::kThreadScratch + 2 * P::kPerThread];
+  Numbers numbers;
+  numbers.fill(x), numbers.fill(w);
+  for (long n = 0; n < 3; ++n)
+    for (long f = 0; f < 19; ++f)
+      for (long i = 0; i < 35; ++i) {
+        double sum = 0;
+        for (long k = 0; k < 18; ++k) {
+          const long h = i / 7 + k / 3 % 3 - 1, v = i % 7 + k % 3 - 1;
+          if (h >= 0 && h < 5 && v >= 0 && v < 7)
+            sum += double(x[((n * 2 + k / 9) * 5 + h) * 7 + v]) * w[f * 18 + k];
+        }
+        want[(n * 19 + f) * 35 + i] = sum;
+      }
+  PixelRows<P>::prepare({x, w, y}, prepared);
+#pragma omp parallel num_threads(2)
+  PixelRows<P>::work({x, w, y}, prepared, scratch);
+  return compare(what, y, want, 3 * 19 * 35);
+}
+const char* pixel_rows() {
+  if (auto bad = check_pixel_rows<PixelCase<true>>("two images a block")) return bad;
+  return check_pixel_rows<PixelCase<false>>("two tiles a block");
 }
 
 // 3 planes of 8 x 37; 3 x 3 taps, in place or padded by one.
@@ -183,7 +242,7 @@ const char* transposed() {
 
 }  // namespace
 
-DEFINE_KERNEL_CASES(convolution, {"Winograd", winograd}, {"Depthwise", depthwise},
+DEFINE_KERNEL_CASES(convolution, {"Winograd", winograd}, {"PixelRows", pixel_rows}, {"Depthwise", depthwise},
                     {"Transposed", transposed});
 
 }  // namespace kforge

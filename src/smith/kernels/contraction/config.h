@@ -57,7 +57,8 @@ struct ContractionDefaults {
 
   static constexpr bool kStaged = false, kStagePrivate = false;  // b is a padded copy; each thread's own
   static constexpr long kStagedItems = 1, kBatchesPerItem = 1, kStagedFloats = 0;
-  static constexpr bool kSkipsPadding = false;  // rows of taps that see nothing but padding
+  static constexpr bool kSkipsPadding = false;               // rows of taps that see nothing but padding
+  static constexpr long kPlanesAtOnce = 1, kLineFloats = 0;  // small planes of a depthwise convolution
   static constexpr TapRows kTapRows = {};
 
   // Where buffers begin: operands packed as a whole in prepared or scratch memory; then, in scratch memory,

@@ -21,6 +21,7 @@ struct Depthwise {
   // Called by every thread of a team of at most kThreads.
   static void work(const Tensors& t, const float*, float* scratch) {
     float* const line = scratch + omp_get_thread_num() * P::kPerThread;
+    if constexpr (P::kPlanesAtOnce > 1) return small_planes(t, line);
 #pragma omp for schedule(dynamic) collapse(2)
     for (long batch = 0; batch < P::kPlanes; ++batch)
       for (long first_row = 0; first_row < P::kOutRows; first_row += P::kPieceRows) {
@@ -40,6 +41,50 @@ struct Depthwise {
 
  private:
   static constexpr int kGroupVectors = 4;  // sums of a row that are in registers at once
+
+  // Small planes, some together: all are copied, then all filtered, then all finished. A vector that is
+  // loaded right after parts of it were stored waits for them; for a single plane that is most of the time.
+  static SMITH_INLINE void small_planes(const Tensors& t, float* own) {
+    float *const lines = own, *const staged = own + P::kOwnStaged;
+    // Padding is cleared once where every copy leaves it alone.
+    constexpr bool inside = P::kPhases == 1 && P::kPadD >= 0 && P::kPadH >= 0 && P::kPadW >= 0;
+    if constexpr (inside) std::memset(staged, 0, P::kPlanesAtOnce * P::kStagedFloats * sizeof(float));
+#pragma omp for schedule(dynamic)
+    for (long first = 0; first < P::kPlanes; first += P::kPlanesAtOnce) {
+      const long last = first + P::kPlanesAtOnce < P::kPlanes ? first + P::kPlanesAtOnce : P::kPlanes;
+      for (long plane = first; plane < last; ++plane) {
+        float* const copy = staged + (plane - first) * P::kStagedFloats;
+        if constexpr (inside)
+          StagedImage<P>::copy_inside(P::x(t) + plane * P::kInputPlane, copy);
+        else
+          StagedImage<P>::copy(P::x(t), plane, 0, 1, copy);
+      }
+      for (long filter = 0; filter < P::kFilters; ++filter) {
+        for (long plane = first; plane < last; ++plane)
+          filter_plane(t, plane, filter, staged + (plane - first) * P::kStagedFloats,
+                       lines + (plane - first) * P::kLineFloats);
+        for (long plane = first; plane < last; ++plane)
+          finish_tile<P>(t, plane, filter, 0, lines + (plane - first) * P::kLineFloats, 0, 1,
+                         P::kOutRows * P::kOutW);
+      }
+    }
+  }
+
+  // All rows of one plane, not finished.
+  static __attribute__((noinline)) void filter_plane(const Tensors& t, long plane, long filter,
+                                                     const float* staged, float* line) {
+    const Weights w(P::w(t) + (plane % P::kGroups * P::kFilters + filter) * P::kTaps);
+    long row = 0;
+    if constexpr (kRowsTogether > 1)
+      for (; row + kRowsTogether <= P::kOutRows; row += kRowsTogether)
+        filter_row<kRowsTogether>(input_row(staged, row), w, line + row * P::kOutW);
+    for (; row < P::kOutRows; ++row) filter_row<1>(input_row(staged, row), w, line + row * P::kOutW);
+  }
+
+  static SMITH_INLINE const float* input_row(const float* plane, long row) {
+    return plane + row / P::kOutH * P::kStrideD * P::kPlaneStride +
+           row % P::kOutH * P::kStrideH * P::kRowStride;
+  }
 
   // Where a tap lies, from the first one of an output.
   static constexpr long tap_offset(long tap) {
@@ -67,6 +112,33 @@ struct Depthwise {
     }
   };
 
+  // Output rows whose sums are in registers at once: what is loaded of an input row serves all that it is a
+  // tap of.
+  static constexpr long kRowsTogether = kHeld && P::kTapsH > 1 &&
+                                                P::kTaps == P::kTapsH* P::kTapsW&& P::kStrideH == 1 &&
+                                                P::kDilationH == 1 && P::kOutRows == P::kOutH
+                                            ? 4
+                                            : 1;
+
+  // A vector of each of `rows` neighbouring output rows.
+  template <int rows>
+  static SMITH_INLINE void filter_column(const float* in, const Weights& w, float* out) {
+    Vec sum[rows];
+#pragma GCC unroll 8
+    for (int row = 0; row < rows; ++row) sum[row] = Vec{};
+#pragma GCC unroll 16
+    for (int i = 0; i < rows + P::kTapsH - 1; ++i)
+#pragma GCC unroll 16
+      for (int j = 0; j < P::kTapsW; ++j) {
+        const Vec x = load<Vec>(in + i * P::kRowStride + tap_offset(j));
+#pragma GCC unroll 8
+        for (int row = 0; row < rows; ++row)
+          if (row <= i && i - row < P::kTapsH) sum[row] += w.at((i - row) * P::kTapsW + j) * x;
+      }
+#pragma GCC unroll 8
+    for (int row = 0; row < rows; ++row) store(out + row * P::kOutW, sum[row]);
+  }
+
   // `vectors` neighbouring vectors of an output row.
   template <int vectors>
   static SMITH_INLINE void filter_vectors(const float* in, const Weights& w, float* out) {
@@ -83,10 +155,18 @@ struct Depthwise {
 
   // A row narrower than a vector is one all the same: what lies behind its end is overwritten by the next
   // row. REQUIRES: a vector behind the last row can be read and written.
+  template <int rows>
   static SMITH_INLINE void filter_row(const float* in, const Weights& w, float* out) {
     if constexpr (P::kOutW < kLanes) {
       static_assert(P::kStaged, "narrow rows are read past their ends");
-      filter_vectors<1>(in, w, out);
+      if constexpr (rows > 1)
+        filter_column<rows>(in, w, out);
+      else
+        filter_vectors<1>(in, w, out);
+    } else if constexpr (rows > 1) {
+      for (long j = 0; j + kLanes <= P::kOutW; j += kLanes) filter_column<rows>(in + j, w, out + j);
+      if constexpr (P::kOutW % kLanes != 0)
+        filter_column<rows>(in + P::kOutW - kLanes, w, out + P::kOutW - kLanes);
     } else {
       long j = 0;
       for (; j + kGroupVectors * kLanes <= P::kOutW; j += kGroupVectors * kLanes)
@@ -102,16 +182,16 @@ struct Depthwise {
   static __attribute__((noinline)) void filter_rows(const Tensors& t, long batch, long filter, long first_row,
                                                     long last_row, const float* plane, float* line) {
     const Weights w(P::w(t) + (batch % P::kGroups * P::kFilters + filter) * P::kTaps);
-    const auto in = [&](long row) {
-      return plane + row / P::kOutH * P::kStrideD * P::kPlaneStride +
-             row % P::kOutH * P::kStrideH * P::kRowStride;
-    };
     if constexpr (!P::kStream) {
       // Several rows are finished together: one after the other, each would end in elements of less than a
       // vector.
       for (long row = first_row; row < last_row; row += P::kRowsAtOnce) {
         const long rows = last_row - row < P::kRowsAtOnce ? last_row - row : P::kRowsAtOnce;
-        for (long i = 0; i < rows; ++i) filter_row(in(row + i), w, line + i * P::kOutW);
+        long i = 0;
+        if constexpr (kRowsTogether > 1)
+          for (; i + kRowsTogether <= rows; i += kRowsTogether)
+            filter_row<kRowsTogether>(input_row(plane, row + i), w, line + i * P::kOutW);
+        for (; i < rows; ++i) filter_row<1>(input_row(plane, row + i), w, line + i * P::kOutW);
         finish_tile<P>(t, batch, filter, row * P::kOutW, line, 0, 1, rows * P::kOutW);
       }
     } else {
@@ -120,7 +200,7 @@ struct Depthwise {
       long wanted =
           (kLanes - ((batch * P::kFilters + filter) * P::kOutRows * P::kOutW + stored) % kLanes) % kLanes;
       for (long row = first_row; row < last_row; ++row) {
-        filter_row(in(row), w, line + held);
+        filter_row<1>(input_row(plane, row), w, line + held);
         held += P::kOutW;
         const bool last = row + 1 == last_row;
         if (held < P::kRowsAtOnce * P::kOutW && !last) continue;

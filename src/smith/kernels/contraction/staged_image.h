@@ -10,6 +10,18 @@ namespace {
 
 template <class P>
 struct StagedImage {
+  // One channel into a copy whose padding is zeros already.
+  static SMITH_INLINE void copy_inside(const float* x, float* staged) {
+    static_assert(P::kPhases == 1 && P::kPadD >= 0 && P::kPadH >= 0 && P::kPadW >= 0);
+    constexpr long depth = P::kInD < P::kStagedD - P::kPadD ? P::kInD : P::kStagedD - P::kPadD;
+    constexpr long height = P::kInH < P::kStagedH - P::kPadH ? P::kInH : P::kStagedH - P::kPadH;
+    constexpr long width = P::kInW < P::kStagedW - P::kPadW ? P::kInW : P::kStagedW - P::kPadW;
+    for (long d = 0; d < depth; ++d)
+      for (long h = 0; h < height; ++h)
+        std::memcpy(staged + (d + P::kPadD) * P::kPlaneStride + (h + P::kPadH) * P::kRowStride + P::kPadW,
+                    x + (d * P::kInH + h) * P::kInW, width * sizeof(float));
+  }
+
   // Channels [first, last) of one image, so that threads can share the work.
   static __attribute__((noinline)) void copy(const float* x, long item, long first, long last,
                                              float* staged) {
