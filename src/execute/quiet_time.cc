@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <set>
 
 namespace kforge {
 namespace {
@@ -9,9 +10,10 @@ namespace {
 struct Quiet {
   std::mutex mutex;
   std::condition_variable_any changed;
-  int times = 0;                         // that are under way
-  bool taken = false;                    // the place
-  SandboxedProcess* starting = nullptr;  // in it
+  int times = 0;                           // that are under way
+  int hurries = 0;                         // of whoever waits for a process
+  int starts = 0;                          // under way
+  std::set<SandboxedProcess*> on_the_way;  // of these
 };
 
 Quiet& quiet() {
@@ -23,34 +25,47 @@ Quiet& quiet() {
 
 QuietTime::QuietTime() {
   std::lock_guard lock(quiet().mutex);
-  if (quiet().times++ == 0 && quiet().starting) quiet().starting->stop();
+  if (quiet().times++ > 0) return;
+  for (SandboxedProcess* process : quiet().on_the_way) process->stop();
 }
 
 QuietTime::~QuietTime() {
   std::lock_guard lock(quiet().mutex);
   if (--quiet().times > 0) return;
-  if (quiet().starting) quiet().starting->resume();
+  for (SandboxedProcess* process : quiet().on_the_way) process->resume();
   quiet().changed.notify_all();
+}
+
+Hurry::Hurry() {
+  std::lock_guard lock(quiet().mutex);
+  ++quiet().hurries;
+  quiet().changed.notify_all();
+}
+
+Hurry::~Hurry() {
+  std::lock_guard lock(quiet().mutex);
+  --quiet().hurries;
 }
 
 BackgroundStart::BackgroundStart(const std::stop_token& stop) {
   std::unique_lock lock(quiet().mutex);
-  granted_ = quiet().changed.wait(lock, stop, [] { return quiet().times == 0 && !quiet().taken; }) &&
-             !stop.stop_requested();
-  if (granted_) quiet().taken = true;
+  auto may_start = [] { return quiet().times == 0 && (quiet().starts == 0 || quiet().hurries > 0); };
+  granted_ = quiet().changed.wait(lock, stop, may_start) && !stop.stop_requested();
+  quiet().starts += granted_;
 }
 
 BackgroundStart::~BackgroundStart() {
   if (!granted_) return;
   release();
   std::lock_guard lock(quiet().mutex);
-  quiet().taken = false;
+  --quiet().starts;
   quiet().changed.notify_all();
 }
 
 void BackgroundStart::watch(SandboxedProcess& process) {
   std::lock_guard lock(quiet().mutex);
-  process_ = quiet().starting = &process;
+  process_ = &process;
+  quiet().on_the_way.insert(process_);
   if (quiet().times > 0) process.stop();
 }
 
@@ -58,7 +73,8 @@ void BackgroundStart::release() {
   std::lock_guard lock(quiet().mutex);
   if (!process_) return;
   if (quiet().times > 0) process_->resume();  // it waits for a command, or is about to end
-  process_ = quiet().starting = nullptr;
+  quiet().on_the_way.erase(process_);
+  process_ = nullptr;
 }
 
 }  // namespace kforge

@@ -17,7 +17,8 @@ class QuietTime {
   QuietTime& operator=(const QuietTime&) = delete;
 };
 
-// The one place in which a process starts in the background. Waits for it, and for the end of a quiet time.
+// A process that starts in the background: one at a time, unless somebody waits for one. Waits for its turn,
+// and for the end of a quiet time.
 class BackgroundStart {
  public:
   explicit BackgroundStart(const std::stop_token& stop);
@@ -34,6 +35,15 @@ class BackgroundStart {
  private:
   bool granted_ = false;
   SandboxedProcess* process_ = nullptr;
+};
+
+// While one lives, somebody waits for a process: they start side by side.
+class Hurry {
+ public:
+  Hurry();
+  ~Hurry();
+  Hurry(const Hurry&) = delete;
+  Hurry& operator=(const Hurry&) = delete;
 };
 
 }  // namespace kforge

@@ -76,6 +76,15 @@ TEST(BackgroundStart, OneAtATime) {
   EXPECT_TRUE(second);
 }
 
+TEST(BackgroundStart, SideBySideWhereSomebodyWaits) {
+  std::atomic<bool> second = false;
+  BackgroundStart first({});
+  std::jthread other([&](const std::stop_token& stop) { second = BackgroundStart(stop).granted(); });
+  Hurry hurry;
+  other.join();
+  EXPECT_TRUE(second);
+}
+
 TEST(BackgroundStart, EndsWaitingWhenItIsNoLongerWanted) {
   QuietTime quiet;
   std::atomic<bool> granted = true;

@@ -37,6 +37,7 @@ std::unique_ptr<ProgramProcess> WaitingRunners::take(int threads) {
   for (Place& place : places_) {
     if (place.threads != threads || place.taken) continue;
     place.taken = true;
+    Hurry hurry;
     changed_.wait(lock, [&] { return place.settled; });
     return std::move(place.runner);
   }
