@@ -13,22 +13,30 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kforge_baseline import protocol  # noqa: E402
 
 
-def make_program(job):
+def program_class(job):
+    """Imports the library."""
     if job["backend"] == "onnxruntime":
         from kforge_baseline.ort_program import OrtProgram
 
-        return OrtProgram(job)
+        return OrtProgram
     if job["backend"] == "openvino":
         from kforge_baseline.ov_program import OvProgram
 
-        return OvProgram(job)
+        return OvProgram
     if "module" in job:
         from kforge_baseline.module_program import ModuleProgram
 
-        return ModuleProgram(job, compiled=job["backend"] == "torch.compile")
+        return ModuleProgram
     from kforge_baseline.torch_program import TorchProgram
 
-    return TorchProgram(job, compiled=job["backend"] == "torch.compile")
+    return TorchProgram
+
+
+def make_program(job):
+    program = program_class(job)
+    if not job["backend"].startswith("torch"):
+        return program(job)
+    return program(job, compiled=job["backend"] == "torch.compile")
 
 
 def share_compiled(threads):
@@ -48,7 +56,7 @@ def main():
         job = json.load(file)
     job["threads"] = int(os.environ.get("OMP_NUM_THREADS") or 1)
     share_compiled(job["threads"])
-    return protocol.serve(lambda: make_program(job))
+    return protocol.serve(lambda: make_program(job), lambda: program_class(job))
 
 
 if __name__ == "__main__":

@@ -123,6 +123,13 @@ bool runs_module(const BoundTask& task, const PythonBaseline& baseline) {
 
 bool has_compile(const std::string& version) { return std::atoi(version.c_str()) >= 2; }
 
+// A torch that was built for numpy 1 cannot see the arrays of numpy 2: it imports, and fails at the first
+// tensor.
+bool sees_arrays(const std::string& torch, const std::string& numpy) {
+  constexpr const char* kFirstForBoth = "2.3";
+  return std::atoi(numpy.c_str()) < 2 || !is_newer(kFirstForBoth, torch);
+}
+
 // The Python that runs a baseline; else why none does.
 struct Choice {
   const PythonFacts* facts = nullptr;
@@ -134,6 +141,9 @@ std::string why_not(const PythonFacts& facts, const PythonBaseline& baseline) {
   if (!facts.failure.empty()) return facts.failure;
   if (version == facts.versions.end()) return fmt::format("{} is not installed", baseline.package);
   if (!facts.versions.contains("numpy")) return "numpy is not installed";
+  if (const std::string& numpy = facts.versions.at("numpy");
+      std::string_view(baseline.package) == "torch" && !sees_arrays(version->second, numpy))
+    return fmt::format("torch {} does not work with numpy {}", version->second, numpy);
   if (std::string_view(baseline.name) == "torch.compile" && !has_compile(version->second))
     return fmt::format("torch {} has no compile", version->second);
   return "";

@@ -5,12 +5,14 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include "base/files.h"
 #include "baseline/baseline.h"
 #include "baseline/operator_times.h"
 #include "execute/fill.h"
 #include "execute/program_process.h"
+#include "execute/waiting_runners.h"
 #include "oracle/oracle.h"
 
 namespace kforge {
@@ -172,6 +174,38 @@ INSTANTIATE_TEST_SUITE_P(Baselines, BaselinePrograms,
                          ::testing::Values("onednn", "onnxruntime", "openvino", "torch"),
                          [](const auto& info) { return std::string(info.param); });
 
+// What the processes whose command lines name `argument` have mapped.
+std::string mapped_by(const std::string& argument) {
+  const auto text_of = [](const fs::path& path) {
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  std::string mapped;
+  for (const auto& entry : fs::directory_iterator("/proc"))
+    if (text_of(entry.path() / "cmdline").find(argument) != std::string::npos)
+      mapped += text_of(entry.path() / "maps");
+  return mapped;
+}
+
+// Importing a library takes seconds: a process that was started ahead of its turn has done so.
+TEST_F(BaselinePrograms, OneThatWaitsHasItsLibraryLoaded) {
+  Task task = write_task(folder_.path() / "mixed", kToml, kGraph);
+  auto bound = bind_task(task, "bench");
+  ASSERT_TRUE(bound) << bound.error().text();
+  std::string absent;
+  auto baseline = find(*bound, "onnxruntime", &absent);
+  if (!baseline) GTEST_SKIP() << "onnxruntime is absent: " << absent;
+  baseline->spec.waiting = std::make_shared<WaitingRunners>(
+      baseline->spec, std::vector{baseline->spec.threads}, kLimit, WaitingRunners::When::kInBackground);
+  std::unique_ptr<ProgramProcess> ready = baseline->spec.waiting->take(baseline->spec.threads);
+  ASSERT_TRUE(ready);
+  EXPECT_NE(mapped_by(baseline->spec.argv.back()).find("onnxruntime_pybind"), std::string::npos);
+  ready.reset();
+  baseline->spec.waiting = std::make_shared<WaitingRunners>(
+      baseline->spec, std::vector{baseline->spec.threads}, kLimit, WaitingRunners::When::kInBackground);
+  expect_serves(*baseline, *bound);
+}
+
 TEST_F(BaselinePrograms, AnOperatorWithoutImplementationIsAReason) {
   Task task = write_task(folder_.path() / "det", "description = \"determinant\"\n[shapes]\n",
                          "det (float[2, 3, 3] x) => (float[2] y) { y = Det(x) }");
@@ -214,13 +248,14 @@ TEST_F(BaselinePrograms, AbsentOnesSayWhatToInstall) {
 }
 
 // A Python that only says what it has, like the probe's answer.
-fs::path pretended_python(const fs::path& folder, const std::string& torch) {
+fs::path pretended_python(const fs::path& folder, const std::string& torch,
+                          const std::string& numpy = "1.26") {
   fs::path path = folder / "python";
   EXPECT_TRUE(write_file_atomic(
       path,
       fmt::format(
-          "#!/bin/sh\necho '{{\"versions\": {{\"numpy\": \"2.0\", \"torch\": \"{}\"}}, \"folders\": []}}'\n",
-          torch),
+          "#!/bin/sh\necho '{{\"versions\": {{\"numpy\": \"{}\", \"torch\": \"{}\"}}, \"folders\": []}}'\n",
+          numpy, torch),
       0755));
   return path;
 }
@@ -246,6 +281,23 @@ TEST_F(BaselinePrograms, TheNewestTorchIsTakenUnlessOneIsNamed) {
   ASSERT_EQ(named->present.size(), 2u);
   EXPECT_EQ(named->present[0].spec.argv[0], old_python);
   EXPECT_EQ(named->present[1].spec.argv[0], new_python) << "1.2 has no compile";
+}
+
+TEST_F(BaselinePrograms, ATorchThatCannotSeeTheArraysOfItsNumpyIsPassedOver) {
+  Task task = write_task(folder_.path() / "mixed", kToml, kGraph);
+  auto bound = bind_task(task, "small");
+  ASSERT_TRUE(bound);
+  auto broken_folder = TempDir::create(), good_folder = TempDir::create();
+  fs::path broken = pretended_python(broken_folder->path(), "2.2.1", "2.0.1"),
+           good = pretended_python(good_folder->path(), "1.2.0");
+  ::setenv("KFORGE_PYTHON", fmt::format("{}:{}", broken.string(), good.string()).c_str(), 1);
+  BaselineOptions options;
+  options.names = {"torch"};
+  auto found = find_baselines(*bound, machine_, options, folder_.path());
+  ::unsetenv("KFORGE_PYTHON");
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->present.size(), 1u);
+  EXPECT_NE(found->present[0].spec.argv[0], broken);
 }
 
 TEST(OperatorTimes, OneRowPerOperatorInGraphOrderAndOnlyOnce) {

@@ -18,10 +18,11 @@ void fill_inputs(const BoundTask& task, const InputMemory& memory, const InputCh
                  std::uint32_t slot) {
   for (std::size_t a = 0; a < task.arguments.size(); ++a) {
     if (task.arguments[a].role != Role::kInput) continue;
-    bring_in(memory.inputs.tensor(a, slot));
-    fill_chosen(task, a, choice, memory.inputs.tensor(a, slot));
+    const std::span<std::byte> tensor = memory.inputs.tensor(a, slot);
+    if (!memory.inputs.stays_in_view()) bring_in(tensor);
+    fill_chosen(task, a, choice, tensor);
     memory.inputs.set_canaries(a, slot);
-    let_go(memory.inputs.tensor(a, slot));
+    if (!memory.inputs.stays_in_view()) let_go(tensor);
   }
 }
 

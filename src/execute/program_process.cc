@@ -18,6 +18,7 @@
 #include "execute/faults.h"
 #include "execute/held_memory.h"
 #include "execute/process_status.h"
+#include "execute/quiet_time.h"
 #include "execute/shown_window.h"
 #include "execute/thread_times.h"
 #include "execute/waiting_runners.h"
@@ -179,7 +180,7 @@ struct ProgramProcess::State {
   Step<Received> exchange(KforgeMessage message, const void* payload, std::span<const int> fds,
                           milliseconds limit, CallTime* time);
   Step<Received> await(std::uint32_t stage, milliseconds limit);
-  Step<bool> launch(const ProgramSpec& spec, milliseconds load_limit);
+  Step<bool> launch(const ProgramSpec& spec, milliseconds load_limit, BackgroundStart* background = nullptr);
   Failure why_ended(std::uint32_t stage);
   bool ends_within(milliseconds limit);
   bool has_unsolicited() const;
@@ -375,7 +376,8 @@ const std::string& ProgramProcess::name() const { return state_->name; }
 const TensorMemory& ProgramProcess::outputs() const { return *state_->outputs; }
 const Usage& ProgramProcess::usage() const { return state_->usage; }
 
-Step<bool> ProgramProcess::State::launch(const ProgramSpec& spec, milliseconds load_limit) {
+Step<bool> ProgramProcess::State::launch(const ProgramSpec& spec, milliseconds load_limit,
+                                         BackgroundStart* background) {
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
     return fail("cannot create a socket pair: {}", std::strerror(errno));
@@ -408,7 +410,10 @@ Step<bool> ProgramProcess::State::launch(const ProgramSpec& spec, milliseconds l
   together_bytes = spec.together_bytes;
   if (together_bytes > 0) held.emplace(process->pid());
 
-  KF_STEP(Received ready, await(KFORGE_READY, load_limit));
+  if (background) background->watch(*process);
+  auto answer = await(KFORGE_READY, load_limit);
+  if (background) background->release();
+  KF_STEP(Received ready, std::move(answer));
   if (ready.header.type != KFORGE_READY || ready.header.value != KFORGE_PROTOCOL_VERSION)
     return fail_with_remedy("build KForge again",
                             fmt::format("contender {} speaks another protocol", spec.name));
@@ -519,10 +524,12 @@ Step<CallTime> ProgramProcess::call(const std::vector<std::uint32_t>& slots, mil
 }
 
 Result<std::unique_ptr<ProgramProcess>> ProgramProcess::start_idle(const ProgramSpec& spec,
-                                                                   milliseconds limit) {
+                                                                   milliseconds limit,
+                                                                   BackgroundStart* background) {
   auto state = std::make_unique<State>();
   state->name = spec.name;
-  KF_TRY(auto launched, state->launch(spec, limit));
+  state->stop = spec.stop;
+  KF_TRY(auto launched, state->launch(spec, limit, background));
   if (!launched) return fail("the runner does not start: {}", reason_text(launched.error()));
   return std::unique_ptr<ProgramProcess>(new ProgramProcess(std::move(state)));
 }

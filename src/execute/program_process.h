@@ -16,6 +16,7 @@
 
 namespace kforge {
 
+class BackgroundStart;
 class WaitingRunners;
 
 // How to start a program. Baselines (trusted) use SandboxTier::kNone.
@@ -83,7 +84,8 @@ class ProgramProcess {
   Step<CallTime> call(const std::vector<std::uint32_t>& slots, std::chrono::milliseconds limit);
   // A process of the same program that loads nothing, for echo() alone.
   static Result<std::unique_ptr<ProgramProcess>> start_idle(const ProgramSpec& spec,
-                                                            std::chrono::milliseconds limit);
+                                                            std::chrono::milliseconds limit,
+                                                            BackgroundStart* background = nullptr);
   // The wall time of a message and its answer with no work between: part of every call's time, and not the
   // kernel's.
   Result<double> echo_ns();

@@ -125,7 +125,7 @@ void TensorMemory::let_go() const {
 }
 
 void TensorMemory::stay_in_view() {
-  constexpr std::size_t kMost = std::size_t{48} << 20;
+  constexpr std::size_t kMost = std::size_t{96} << 20;
   stays_ = map_.size() <= kMost;
   // All at once; before Linux 5.14 they come page by page as they are written to.
   if (stays_) (void)::madvise(map_.data(), map_.size(), MADV_POPULATE_WRITE);
@@ -160,6 +160,7 @@ Result<InputMemory> InputMemory::create(const BoundTask& task, std::uint32_t slo
 
 Result<InputMemory> InputMemory::create_for_turns(const BoundTask& task, std::uint32_t slots) {
   KF_TRY(InputMemory memory, create(task, slots));
+  memory.inputs.stay_in_view();  // new values before every round, flushed before every batch
   KF_TRY(TensorMemory outputs, TensorMemory::create(memory.layout, KFORGE_ARENA_OUTPUTS, false));
   outputs.stay_in_view();  // reset before every batch of every program
   memory.outputs = std::make_shared<const TensorMemory>(std::move(outputs));

@@ -24,6 +24,7 @@ struct MemoryLayout {
   std::size_t arena_bytes[3] = {};      // by KforgeArena
 
   static MemoryLayout of(const BoundTask& task, std::uint32_t slots);
+  std::size_t bytes() const { return arena_bytes[0] + arena_bytes[1] + arena_bytes[2]; }
   // Bytes one more slot costs.
   static std::size_t bytes_per_slot(const BoundTask& task);
 };

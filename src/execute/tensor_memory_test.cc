@@ -61,6 +61,19 @@ TEST(TensorMemory, OutputsOfTurnsStayInViewUnlessTheyAreLarge) {
   EXPECT_FALSE(InputMemory::create_for_turns(two_tensors(16 << 20), 5)->outputs->stays_in_view());
 }
 
+TEST(TensorMemory, InputsOfTurnsStayInViewAndTheirValuesReachThePrograms) {
+  const BoundTask task = two_tensors(2 << 20);
+  auto memory = InputMemory::create_for_turns(task, 2);
+  ASSERT_TRUE(memory) << memory.error().message;
+  EXPECT_TRUE(memory->inputs.stays_in_view());
+  EXPECT_FALSE(InputMemory::create(task, 2)->inputs.stays_in_view());
+  memory->inputs.tensor(0, 1)[5] = std::byte{7};
+  auto seen = Mapping::map(memory->inputs.fd(), memory->layout.arena_bytes[KFORGE_ARENA_INPUTS], false);
+  ASSERT_TRUE(seen) << seen.error().message;
+  const KforgeArgumentRow& row = memory->layout.rows[0];
+  EXPECT_EQ(seen->data()[row.offset + row.stride + row.data_offset + 5], std::byte{7});
+}
+
 TEST(TensorMemory, OutputsCannotBeShrunk) {
   BoundTask task = two_tensors(100);
   auto outputs = TensorMemory::create(MemoryLayout::of(task, 1), KFORGE_ARENA_OUTPUTS, false);

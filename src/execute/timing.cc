@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "execute/cold_caches.h"
+#include "execute/quiet_time.h"
 #include "machine/pinned_threads.h"
 #include "machine/prompt_wakeups.h"
 #include "machine/spin.h"
@@ -262,6 +263,7 @@ std::uint32_t slots_for(const BoundTask& task, double floor_ns, double batch_ns)
 Result<int> time_interleaved(const BoundTask& task, const InputMemory& inputs,
                              std::vector<TimedProgram>& programs, const TimingOptions& options,
                              const TimingHooks& hooks) {
+  QuietTime quiet;
   RoundPlan plan = hooks.plan(-1);
   for (TimedProgram& timed : programs)
     (timed.process->usage().starts_anew ? try_runs : try_calls)(task, inputs, timed, plan, options);

@@ -1,5 +1,5 @@
 // Processes that are started before there is a program to load: starting one takes longer than judging a
-// small kernel, and a processor is idle while the compiler works.
+// small kernel, and a processor is idle while the compiler works. Libraries of Python take seconds to import.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,11 @@ namespace kforge {
 
 class WaitingRunners {
  public:
-  // One process for each number of threads, started one after the other in the background.
-  WaitingRunners(ProgramSpec spec, const std::vector<int>& threads, std::chrono::milliseconds limit);
+  // When they start: now, beside what this process does; or in the background of it, see quiet_time.h.
+  enum class When { kNow, kInBackground };
+  // One process for each number of threads, started one after the other.
+  WaitingRunners(ProgramSpec spec, const std::vector<int>& threads, std::chrono::milliseconds limit,
+                 When when = When::kNow);
   ~WaitingRunners();  // ends those that nobody took
   WaitingRunners(const WaitingRunners&) = delete;
   WaitingRunners& operator=(const WaitingRunners&) = delete;
@@ -32,7 +35,7 @@ class WaitingRunners {
     bool taken = false;
     std::unique_ptr<ProgramProcess> runner;
   };
-  void start_all(const std::stop_token& stop, std::chrono::milliseconds limit);
+  void start_all(const std::stop_token& stop, std::chrono::milliseconds limit, When when);
 
   ProgramSpec spec_;
   std::mutex mutex_;

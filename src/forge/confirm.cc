@@ -51,6 +51,7 @@ Result<void> confirm(ForgeState& s) {
     JudgeRequest request;
     request.fresh_inputs = true;
     request.baseline_threads_anew = true;
+    request.passed_before = true;
     request.seconds = confirm_seconds(s);
     request.rounds = s.options.timing_rounds;
     KF_TRY(fs::path folder, run_folder(s.options.out, s.workspace->setup().task, s.record.id));

@@ -59,6 +59,9 @@ Result<RunReport> Forge::run() {
   telling_.announce(home, s_.record.id);
   KF_TRY_VOID(prepare(s_));
   if (s_.host->prepared) s_.host->prepared();
+  // They are needed when the search ends, and start while its programs are compiled.
+  for (std::size_t i = 0; s_.races && i < s_.workspace->setup().cases.size(); ++i)
+    KF_TRY_VOID(s_.workspace->start_baselines(i));
   s_.searching = true;
   s_.workspace->stop_on(s_.host->stop);
   s_.last_judged = ForgeState::Clock::now();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "execute/waiting_runners.h"
 #include "generate/candidate.h"
 #include "generate/smith_generator.h"
 #include "judge/program.h"
@@ -35,15 +36,20 @@ struct Library {
   std::string what;
 };
 
-std::string gates_key(const JudgeContext& context, const Library& library) {
+std::string gates_key(const BoundTask& task, std::string_view policy, int threads, const std::string& name,
+                      const std::string& what) {
   return Hasher()
       .add("baseline gates 4")
-      .add(library.what)
-      .add(library.spec.name)
-      .add(context.task->key())
-      .add(context.policy.name)
-      .add(std::to_string(context.threads))
+      .add(what)
+      .add(name)
+      .add(task.key())
+      .add(policy)
+      .add(std::to_string(threads))
       .hex();
+}
+
+std::string gates_key(const JudgeContext& context, const Library& library) {
+  return gates_key(*context.task, context.policy.name, context.threads, library.spec.name, library.what);
 }
 
 // In their order: what each was refused for, if anything. Those that are not known yet are judged together.
@@ -129,51 +135,84 @@ Result<void> add_naive(const Workspace& workspace, const JudgeContext& context, 
   return {};
 }
 
+// What the options ask for, apart from files.
+struct WantedBaselines {
+  BaselineOptions libraries;
+  bool any = false;    // every one that is here
+  bool naive = false;  // the smith's first design, on devices
+  bool no_libraries = false;
+  std::vector<AbsentBaseline> absent;
+};
+
 // Libraries of the processor, and which of them this platform's programs are timed against.
-void keep_to_the_device(const JudgeSetup& setup, bool any, BaselineOptions& wanted, CaseBaselines& baselines,
-                        bool& naive) {
+void keep_to_the_device(const JudgeSetup& setup, WantedBaselines& wanted) {
+  std::vector<std::string>& names = wanted.libraries.names;
   if (setup.platform.kind != PlatformKind::kDevice) return;
-  naive = any || std::ranges::count(wanted.names, kNaiveBaseline) > 0;
-  std::erase(wanted.names, std::string(kNaiveBaseline));
+  wanted.naive = wanted.any || std::ranges::count(names, kNaiveBaseline) > 0;
+  std::erase(names, std::string(kNaiveBaseline));
   if (setup.device.this_processor()) return;
-  for (const std::string& name : wanted.names)
-    baselines.absent.push_back({name, "it runs on the processor, and the device is another one"});
-  wanted.names.clear();
+  for (const std::string& name : names)
+    wanted.absent.push_back({name, "it runs on the processor, and the device is another one"});
+  names.clear();
+}
+
+WantedBaselines wanted_baselines(const JudgeSetup& setup, BaselineScope scope) {
+  WantedBaselines wanted;
+  BaselineOptions& libraries = wanted.libraries;
+  libraries.python = setup.options.python;
+  libraries.threads = setup.threads;
+  libraries.precision = setup.options.precision;
+  libraries.tier = setup.tier;
+  wanted.any = setup.options.baselines.empty();
+  for (const std::string& choice : setup.options.baselines) {
+    if (choice == "none" || choice.find('=') != std::string::npos) continue;
+    if (choice == "all") wanted.any = true;
+    libraries.names.push_back(choice);
+  }
+  keep_to_the_device(setup, wanted);
+  if (wanted.any) libraries.names.clear();
+  if (wanted.any && scope == BaselineScope::kQuickToStart) libraries.names = {"onednn"};
+  wanted.no_libraries = (!wanted.any && libraries.names.empty()) || !setup.device.this_processor();
+  return wanted;
 }
 
 }  // namespace
 
-Result<CaseBaselines> find_case_baselines(const Workspace& workspace, std::size_t index,
-                                          const JudgeContext& context, FileCache& cache,
-                                          const fs::path& graph_files, BaselineScope scope) {
+Result<Baselines> find_libraries(const JudgeSetup& setup, std::size_t index, const fs::path& graph_files,
+                                 BaselineScope scope) {
+  const WantedBaselines wanted = wanted_baselines(setup, scope);
+  if (wanted.no_libraries) return Baselines{};
+  return find_baselines(setup.bound(index), setup.machine, wanted.libraries, graph_files);
+}
+
+void start_ahead(const JudgeSetup& setup, std::size_t index, const FileCache& cache, const std::string& what,
+                 ProgramSpec& spec) {
+  constexpr std::chrono::milliseconds kStartLimit{60'000};
+  if (spec.name == "onednn" || spec.waiting) return;  // it starts in no time; they have been started
+  // In the order in which they are needed: for the gates, and for the clock.
+  std::vector<int> threads;
+  if (!cache.find(gates_key(setup.bound(index), setup.policy.name, setup.threads, spec.name, what)))
+    threads.push_back(setup.threads);
+  threads.push_back(setup.threads);
+  if (setup.threads > 1) threads.push_back(1);
+  spec.waiting =
+      std::make_shared<WaitingRunners>(spec, threads, kStartLimit, WaitingRunners::When::kInBackground);
+}
+
+Result<CaseBaselines> find_case_baselines(const Workspace& workspace, const JudgeContext& context,
+                                          FileCache& cache, Baselines found, BaselineScope scope) {
   const JudgeSetup& setup = workspace.setup();
+  const WantedBaselines wanted = wanted_baselines(setup, scope);
   CaseBaselines baselines;
-  BaselineOptions wanted;
-  wanted.python = setup.options.python;
-  wanted.threads = setup.threads;
-  wanted.precision = setup.options.precision;
-  bool any = setup.options.baselines.empty();
-  for (const std::string& choice : setup.options.baselines) {
-    auto equals = choice.find('=');
-    if (choice == "none") continue;
-    if (equals != std::string::npos) {
+  baselines.absent = wanted.absent;
+  for (const std::string& choice : setup.options.baselines)
+    if (auto equals = choice.find('='); equals != std::string::npos)
       KF_TRY_VOID(add_user_kernel(workspace, choice.substr(0, equals), choice.substr(equals + 1), context,
                                   baselines));
-      continue;
-    }
-    if (choice == "all") any = true;
-    wanted.names.push_back(choice);
-  }
-  bool naive = false;
-  keep_to_the_device(setup, any, wanted, baselines, naive);
-  if (naive) KF_TRY_VOID(add_naive(workspace, context, cache, baselines));
-  if (any && scope == BaselineScope::kAll) KF_TRY_VOID(add_module(workspace, context, baselines));
-  if (any) wanted.names.clear();
-  if (any && scope == BaselineScope::kQuickToStart) wanted.names = {"onednn"};
-  if ((!any && wanted.names.empty()) || !setup.device.this_processor()) return baselines;
-  wanted.tier = setup.tier;
-  KF_TRY(Baselines found, find_baselines(setup.bound(index), setup.machine, wanted, graph_files));
-  baselines.absent = std::move(found.absent);
+  if (wanted.naive) KF_TRY_VOID(add_naive(workspace, context, cache, baselines));
+  if (wanted.any && scope == BaselineScope::kAll) KF_TRY_VOID(add_module(workspace, context, baselines));
+  if (wanted.no_libraries) return baselines;
+  std::ranges::move(found.absent, std::back_inserter(baselines.absent));
   std::vector<Library> libraries;
   std::string names;
   for (const Baseline& baseline : found.present) {

@@ -16,6 +16,7 @@
 namespace kforge {
 
 class Workspace;
+struct JudgeSetup;
 
 // The gate a baseline fails, and why.
 struct BaselineRefusal {
@@ -35,12 +36,21 @@ struct CaseBaselines {
 // does without them; the figure at its end does not.
 enum class BaselineScope { kAll, kQuickToStart };
 
-// Those the options name, or every one that is here. `cache` remembers what the gates said; `graph_files` is
-// a folder that stays until the baselines are done. An Error when a kernel of --baseline NAME=FILE does not
-// compute the task.
-Result<CaseBaselines> find_case_baselines(const Workspace& workspace, std::size_t index,
-                                          const JudgeContext& context, FileCache& cache,
-                                          const std::filesystem::path& graph_files,
+// The libraries that the options name, or every one that is here. `graph_files` is a folder that stays until
+// the baselines are done.
+Result<Baselines> find_libraries(const JudgeSetup& setup, std::size_t index,
+                                 const std::filesystem::path& graph_files, BaselineScope scope);
+
+// Processes of a library that takes seconds to start: as many as a judging needs, in the background. `what`
+// names its version.
+void start_ahead(const JudgeSetup& setup, std::size_t index, const FileCache& cache, const std::string& what,
+                 ProgramSpec& spec);
+
+// `libraries`, files that the options name, and what the platform has besides: those whose time counts.
+// `cache` remembers what the gates said. An Error when a kernel of --baseline NAME=FILE does not compute the
+// task.
+Result<CaseBaselines> find_case_baselines(const Workspace& workspace, const JudgeContext& context,
+                                          FileCache& cache, Baselines libraries,
                                           BaselineScope scope = BaselineScope::kAll);
 
 }  // namespace kforge

@@ -22,9 +22,10 @@ struct JudgeRequest {
   // programs share what the oracle found.
   bool fresh_inputs = false;
   bool baseline_threads_anew = false;  // do not go by what an earlier judging found quicker
-  int rounds = 0;                      // exactly this many; 0: until the interval is narrow
-  double seconds = 4;                  // time for rounds, after the least number of them
-  double hopeless = 0.2;  // stop early once surely slower than this times the quickest other program
+  bool passed_before = false;  // on other inputs: baselines are judged beside it, not after it has passed
+  int rounds = 0;              // exactly this many; 0: until the interval is narrow
+  double seconds = 4;          // time for rounds, after the least number of them
+  double hopeless = 0.2;       // stop early once surely slower than this times the quickest other program
 };
 
 // An Error is the machinery's; a program that fails is a Judgement.

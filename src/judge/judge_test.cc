@@ -49,6 +49,21 @@ TEST_F(JudgeTest, AnHonestProgramLeavesARecordOfEveryGateInTheOrderOfTheTable) {
   EXPECT_GT(judgement.seconds["total"], 0);
 }
 
+// Judged beside the program, a baseline is timed all the same, and what is wrong with the program ends it.
+TEST_F(JudgeTest, BaselinesAreJudgedBesideAProgramThatPassedBefore) {
+  JudgeOptions options = workspace_->setup().options;
+  options.baselines = {"onednn"};
+  auto opened = Workspace::open(options, progress_);
+  ASSERT_TRUE(opened) << opened.error().text();
+  workspace_ = std::move(*opened);
+  Judgement right = judged(relu(""), {.fresh_inputs = true, .passed_before = true, .rounds = 7});
+  ASSERT_TRUE(right.passed()) << reason_text(*right.failure());
+  ASSERT_EQ(right.cases[0].times->opponents.size(), 1u);
+  EXPECT_EQ(right.cases[0].times->opponents[0].name, "onednn");
+  Judgement wrong = judged(relu("", "1.0f"), {.fresh_inputs = true, .passed_before = true, .rounds = 7});
+  EXPECT_FALSE(wrong.passed());
+}
+
 TEST_F(JudgeTest, CheckingOnlyLeavesOutTheClock) {
   Judgement judgement = judged(relu("// kforge: general\n"), {.check_only = true});
   ASSERT_TRUE(judgement.passed()) << reason_text(*judgement.failure());

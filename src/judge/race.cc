@@ -56,6 +56,16 @@ RoundPlan fixed_plan(const std::vector<InputChoice>& choices) {
   return plan;
 }
 
+// How long a library takes is not known before it runs; that it takes half of what the machine's peaks allow
+// is. A slot costs more than a call on it: values are written to it, and outputs reset in every round.
+Result<std::uint32_t> slots_for_libraries(Workspace& workspace, const BoundTask& task, double batch_ns) {
+  constexpr double kLeastNs = 20e3;
+  const JudgeSetup& setup = workspace.setup();
+  KF_TRY(const Peaks* peaks, workspace.peaks());
+  const double bound_ns = roofline_position(task, setup.machine, *peaks, 1, setup.options.cold).bound_ns;
+  return slots_for(task, std::max(kLeastNs, bound_ns / 2), batch_ns);
+}
+
 }  // namespace
 
 bool interval_holds(const RaceResult& result) {
@@ -223,9 +233,12 @@ Result<std::vector<MeasuredBaseline>> measure_baselines(Workspace& workspace, st
   std::vector<MeasuredBaseline> measured;
   if (opponents.empty()) return measured;
   TimingOptions timing = timing_options(workspace.setup(), context);
-  KF_TRY(InputMemory memory, InputMemory::create_for_turns(task, slots_for(task, 20e3, timing.batch_ns)));
+  timing.refill = false;
+  KF_TRY(const std::uint32_t slots, slots_for_libraries(workspace, task, timing.batch_ns));
+  KF_TRY(InputMemory memory, InputMemory::create_for_turns(task, slots));
   InputChoice own{InputKind::kOwn, context.check_seed(InputKind::kOwn)};
   fill_params(task, memory, own);
+  for (std::uint32_t slot = 0; slot < memory.layout.slots; ++slot) fill_inputs(task, memory, own, slot);
   std::vector<std::unique_ptr<ProgramProcess>> running;
   std::vector<TimedProgram> timed;
   std::vector<std::string> names;

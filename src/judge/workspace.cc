@@ -116,14 +116,34 @@ Result<RooflinePosition> Workspace::roofline(const BoundTask& task, double ns) {
 Result<CaseBaselines*> Workspace::baselines(std::size_t index, const JudgeContext& context) {
   std::optional<CaseBaselines>& known = cases_[index].baselines;
   if (!known) {
-    KF_TRY(known, find_case_baselines(*this, index, context, *oracle_cache_, graph_files_.path()));
+    KF_TRY(Baselines * found, libraries(index));
+    KF_TRY(known, find_case_baselines(*this, context, *oracle_cache_, *found));
   }
   return &*known;
 }
 
+Result<Baselines*> Workspace::libraries(std::size_t index) {
+  std::optional<Baselines>& found = cases_[index].libraries;
+  if (!found) {
+    KF_TRY(found, find_libraries(*setup_, index, graph_files_.path(), BaselineScope::kAll));
+  }
+  return &*found;
+}
+
+Result<void> Workspace::start_baselines(std::size_t index) {
+  if (cases_[index].baselines) {
+    for (Opponent& one : cases_[index].baselines->present)
+      if (!one.release.version.empty()) start_ahead(*setup_, index, *oracle_cache_, one.what, one.spec);
+    return {};
+  }
+  KF_TRY(Baselines * found, libraries(index));
+  for (Baseline& one : found->present) start_ahead(*setup_, index, *oracle_cache_, one.what, one.spec);
+  return {};
+}
+
 Result<CaseBaselines> Workspace::quick_baselines(std::size_t index, const JudgeContext& context) {
-  return find_case_baselines(*this, index, context, *oracle_cache_, graph_files_.path(),
-                             BaselineScope::kQuickToStart);
+  KF_TRY(Baselines found, find_libraries(*setup_, index, graph_files_.path(), BaselineScope::kQuickToStart));
+  return find_case_baselines(*this, context, *oracle_cache_, std::move(found), BaselineScope::kQuickToStart);
 }
 
 }  // namespace kforge

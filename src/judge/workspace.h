@@ -47,6 +47,9 @@ class Workspace {
 
   // Of a case: found and checked when first asked for.
   Result<CaseBaselines*> baselines(std::size_t index, const JudgeContext& context);
+  // Starts processes of those that take seconds to start, in the background: for a judging that asks for them
+  // later.
+  Result<void> start_baselines(std::size_t index);
   // Those that start quickly; not kept.
   Result<CaseBaselines> quick_baselines(std::size_t index, const JudgeContext& context);
   // The name of the baseline that was the fastest so far, here or where it was measured before; "": not
@@ -59,6 +62,7 @@ class Workspace {
 
  private:
   struct CaseState {
+    std::optional<Baselines> libraries;  // before they are judged
     std::optional<CaseBaselines> baselines;
     std::string fastest;
     std::uint64_t secret = 0;  // of the check inputs, without a store
@@ -68,6 +72,7 @@ class Workspace {
       : setup_(std::move(setup)), progress_(&progress) {}
   Result<void> open_files();
   Result<std::uint64_t> check_secret(const BoundTask& task);
+  Result<Baselines*> libraries(std::size_t index);
 
   const std::unique_ptr<const JudgeSetup> setup_;
   Progress* progress_;

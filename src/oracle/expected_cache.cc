@@ -6,6 +6,7 @@ Result<ExpectedValues> ExpectedCache::get(const BoundTask& task, InputKind kind,
                                           std::uint64_t secret, int threads, bool once,
                                           const std::stop_token& stop) {
   const std::string key = task.key();
+  std::lock_guard lock(mutex_);
   std::erase_if(kept_, [&](const Kept& kept) {
     const bool outdated = kept.task == key && kept.secret != secret;
     if (outdated) room_ += kept.bytes;

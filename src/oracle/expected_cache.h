@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "oracle/expected.h"
@@ -17,7 +18,7 @@ struct ExpectedValues {
   const Expected* operator->() const { return expected.get(); }
 };
 
-// Not for several threads at once.
+// May be asked by several threads: one computes, and whoever asks for the same waits for it.
 class ExpectedCache {
  public:
   // `files` may be null. Nothing is thrown out to make room: those who ask come round in the same order, and
@@ -39,6 +40,7 @@ class ExpectedCache {
     std::size_t bytes;
   };
 
+  std::mutex mutex_;
   FileCache* files_;
   std::size_t room_;
   std::vector<Kept> kept_;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "task/scratch_task.h"
 
 namespace kforge {
@@ -28,6 +30,21 @@ TEST_F(ExpectedCacheTest, TheSecondAskerGetsTheSame) {
   EXPECT_GT(first.seconds, 0);
   EXPECT_EQ(second.seconds, 0);
   EXPECT_NE(get(cache, InputKind::kNormal, 1).expected, first.expected);
+}
+
+TEST_F(ExpectedCacheTest, OfThreadsThatAskAtOnceOneComputes) {
+  ExpectedCache cache(nullptr, 1 << 20);
+  std::vector<ExpectedValues> found(4);
+  {
+    std::vector<std::jthread> askers;
+    for (ExpectedValues& one : found) askers.emplace_back([&] { one = get(cache, InputKind::kOwn, 1); });
+  }
+  int computed = 0;
+  for (const ExpectedValues& one : found) {
+    EXPECT_EQ(one.expected, found[0].expected);
+    computed += one.seconds > 0;
+  }
+  EXPECT_EQ(computed, 1);
 }
 
 TEST_F(ExpectedCacheTest, AnotherSecretIsAnotherInput) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "execute/quiet_time.h"
 #include "verify/look_ahead.h"
 #include "verify/timed_judge.h"
 
@@ -61,6 +62,7 @@ Result<void> TimedJudge::judge_look_ahead() {
   // A program that is started anew does in its first call what is on the clock all the same: a run of one
   // call has the inputs of one.
   if (owned_[0]->usage().has_transfers) return {};
+  QuietTime quiet;
   const InputChoice params = next_params();
   fill_params(task_, *memory_, params);
   for (int i = 0; i < kTries; ++i) {

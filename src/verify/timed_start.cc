@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 
+#include "execute/quiet_time.h"
 #include "execute/start_together.h"
 #include "verify/value_gates.h"
 
@@ -107,6 +108,7 @@ Result<TimedJudge::CheckedOpponent> TimedJudge::check_opponent(const Opponent& o
   auto found = started_.extract(OpponentThreads(&opponent, threads));
   if (!found.mapped()) return refuse(found.mapped().error());
   CheckedOpponent checked{.process = std::move(*found.mapped())};
+  QuietTime quiet;  // some choose in prepare() what is quicker, and the calls tell which number of threads is
   ProgramProcess& process = *checked.process;
   KF_TRY(auto prepared, process.prepare(context_.call_limit * 3));
   if (!prepared) return refuse(prepared.error());
@@ -135,6 +137,7 @@ Result<std::optional<Failure>> TimedJudge::call_once_more(CheckedOpponent& oppon
 // Three calls one behind the other may all have met a busy machine: that one thread is quicker must show in
 // turns too, or the opponent would be timed with less than it can do.
 Result<bool> TimedJudge::quicker_alone(CheckedOpponent& one, CheckedOpponent& all) {
+  QuietTime quiet;
   for (int i = 0; i < 4 && one.call_ns < all.call_ns; ++i)
     for (CheckedOpponent* opponent : {&all, &one}) {
       KF_TRY(auto failure, call_once_more(*opponent));
