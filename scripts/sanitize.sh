@@ -1,24 +1,29 @@
 #!/usr/bin/env bash
 # The whole suite under the sanitizers: addresses and undefined behaviour (preset asan), then threads (preset tsan).
-# That takes hours, so it runs in slices and remembers what passed: started again it goes on where it was stopped, and
-# runs failed tests once more. A change of the sources starts it over.
-#   scripts/sanitize.sh [asan|tsan] [--minutes N] [--slice TESTS] [-R REGEX]
-# Ends with one line for each sanitizer: "asan: N of M passed, N failed, N to go".
+# That takes hours, so it runs in slices and remembers what passed: started again it goes on where it was stopped, runs
+# failed tests once more, and those that a change since then reaches (scripts/sanitize_tests.py says how it knows, and
+# what is left out, with reasons).
+#   scripts/sanitize.sh [asan|tsan] [--minutes N] [--slice TESTS] [--jobs N] [--built] [-R REGEX] [-L LABEL]
+# Ends with one line for each sanitizer: "asan: N of M passed, N failed, N skipped, N to go".
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 presets=()
 minutes=0
 slice=40
+built=no
+jobs=$(nproc)
 select=()
 while [ $# -gt 0 ]; do
   case "$1" in
     asan | tsan) presets+=("$1") ;;
     --minutes) minutes=${2:?}; shift ;;
     --slice) slice=${2:?}; shift ;;
-    -R) select=(-R "${2:?}"); shift ;;
+    --jobs) jobs=${2:?}; shift ;;
+    --built) built=yes ;;  # builds nothing: runs the tests of the programs that are there
+    -R | -L | -E | -LE) select+=("$1" "${2:?}"); shift ;;
     *)
-      echo "usage: scripts/sanitize.sh [asan|tsan] [--minutes N] [--slice TESTS] [-R REGEX]" >&2
+      echo "usage: scripts/sanitize.sh [asan|tsan] [--minutes N] [--slice TESTS] [--jobs N] [--built] [-R REGEX] [-L LABEL]" >&2
       exit 2
       ;;
   esac
@@ -28,54 +33,64 @@ done
 source scripts/build.sh
 deadline=$((minutes > 0 ? SECONDS + 60 * minutes : 1 << 40))
 
-# What the verdicts depend on: every file that git knows or could know, as it is now.
-version=$({ git ls-files -s src tests cmake CMakeLists.txt CMakePresets.json tasks pages platforms prompts; git diff HEAD;
-  git ls-files --others --exclude-standard src tests | xargs -r cat; } 2>/dev/null | sha256sum | cut -c1-16)
-
 quoted() { sed 's/[][\.*^$()+?{}|/]/\\&/g'; }  # a test's name inside a regular expression
 lines() { [ -s "$1" ] && wc -l <"$1" || echo 0; }
+names() { cut -d' ' -f2- "$1"; }
+
+# The names of a JUnit record with this status, each with its key. REQUIRES: $state/slice holds the keys.
+with_status() {
+  sed -n "s/.*testcase name=\"\([^\"]*\)\".*status=\"\($1\)\".*/\1/p" "$state/slice.xml" |
+    sed 's/&quot;/"/g; s/&apos;/'"'"'/g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' |
+    awk 'NR == FNR { said[$0]; next } { name = $0; sub(/^[^ ]* /, "", name) } name in said' - "$state/slice"
+}
 
 # Runs what has not passed yet, slice by slice. REQUIRES: the preset is built.
 run_preset() {
-  local preset=$1 state="out/sanitize/$1/$version" run=()
+  local preset=$1 state="out/sanitize/$1" run=()
   mkdir -p "$state"
-  touch "$state/passed" "$state/failed"
+  touch "$state/passed" "$state/skipped"
   # The thread sanitizer ends at once where the kernel randomises addresses too widely for it.
   [ "$preset" = tsan ] && run=(setarch -R)
-  "${run[@]}" ctest --preset "$preset" "${select[@]}" -N | sed -n 's/^ *Test *#[0-9]*: //p' >"$state/all"
-  grep -vxFf "$state/passed" "$state/all" >"$state/left"
+  "${run[@]}" ctest --preset "$preset" "${select[@]}" --show-only=json-v1 |
+    python3 scripts/sanitize_tests.py "$preset" "$state" >"$state/all" || return 1
+  cat "$state/passed" "$state/skipped" | sort -u >"$state/settled"
+  grep -vxFf "$state/settled" "$state/all" >"$state/left"
   : >"$state/failed"
-  local at=0 total names
+  rm -f "$state"/failed.*.log
+  local at=0 total pattern
   total=$(lines "$state/left")
   while [ "$at" -lt "$total" ] && [ "$SECONDS" -lt "$deadline" ]; do
     tail -n "+$((at + 1))" "$state/left" | head -n "$slice" >"$state/slice"
-    names=$(quoted <"$state/slice" | paste -sd'|')
+    pattern=$(names "$state/slice" | quoted | paste -sd'|')
     rm -f "$state/slice.xml"
-    "${run[@]}" ctest --preset "$preset" -j "$(nproc)" --timeout 1800 --output-junit "$PWD/$state/slice.xml" \
-      -R "^($names)\$" >"$state/slice.log" 2>&1
-    sed -n 's/.*testcase name="\([^"]*\)".*status="\(run\|notrun\|disabled\)".*/\1/p' "$state/slice.xml" |
-      sed 's/&quot;/"/g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' >>"$state/passed"
-    grep -vxFf "$state/passed" "$state/slice" >"$state/slice.failed" && {
+    "${run[@]}" ctest --preset "$preset" -j "$jobs" --timeout 1800 --output-junit "$PWD/$state/slice.xml" \
+      -R "^($pattern)\$" >"$state/slice.log" 2>&1
+    with_status run >>"$state/passed"
+    with_status 'notrun\|disabled' >>"$state/skipped"
+    cat "$state/passed" "$state/skipped" | sort -u >"$state/settled"
+    grep -vxFf "$state/settled" "$state/slice" | cut -d' ' -f2- >"$state/slice.failed"
+    if [ -s "$state/slice.failed" ]; then
       cat "$state/slice.failed" >>"$state/failed"
       cp "$state/slice.log" "$state/failed.$at.log"
       sed "s/^/$preset: failed: /" "$state/slice.failed"
       echo "$preset: see $state/failed.$at.log"
-    }
+    fi
     at=$((at + slice))
     echo "$preset: $((at < total ? at : total)) of $total of this run, $(lines "$state/failed") failed"
   done
-  local all passed failed
+  local all passed skipped failed
   all=$(lines "$state/all")
   passed=$(grep -cxFf "$state/passed" "$state/all")
+  skipped=$(grep -cxFf "$state/skipped" "$state/all")
   failed=$(lines "$state/failed")
-  summary+=("$preset: $passed of $all passed, $failed failed, $((all - passed - failed)) to go")
-  [ "$passed" -eq "$all" ]
+  summary+=("$preset: $passed of $all passed, $failed failed, $skipped skipped, $((all - passed - skipped - failed)) to go")
+  [ $((passed + skipped)) -eq "$all" ]
 }
 
 summary=()
 status=0
 for preset in "${presets[@]}"; do
-  build "$preset" || exit 2
+  [ "$built" = yes ] || build "$preset" || exit 2
   run_preset "$preset" || status=1
 done
 printf '%s\n' "${summary[@]}"

@@ -1,5 +1,7 @@
 #include "mcp/writing_sessions.h"
 
+#include <thread>
+
 #include "mcp/run_of_job.h"
 #include "mcp/tool_words.h"
 #include "mcp/tools.h"
@@ -85,7 +87,12 @@ ToolResult WritingSessions::evaluate(const std::string& session, const Handed& p
   if (!found) return tool_failure(found.error().text());
   std::optional<Question> asked;
   {
-    std::lock_guard lock(answering_);
+    // Whoever has the turn may wait long for its question: a call that was cancelled meanwhile goes.
+    std::unique_lock turn(*found->answering, std::defer_lock);
+    while (!turn.try_lock()) {
+      if (call.stop.stop_requested()) return tool_failure("the call was cancelled");
+      std::this_thread::sleep_for(kQuestionCheck);
+    }
     auto question = wait_for_question(session, found->letters, call);
     if (!question) return tool_failure(question.error().text());
     if (!*question)

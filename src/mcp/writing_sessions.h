@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <mutex>
 
 #include "mcp/jobs.h"
@@ -36,6 +37,8 @@ class WritingSessions {
   struct Session {
     std::string platform;
     Letters letters;
+    // Two calls at once answer one question each.
+    std::shared_ptr<std::mutex> answering = std::make_shared<std::mutex>();
   };
   Result<Session> find(const std::string& session);
   Result<std::optional<Question>> wait_for_question(const std::string& session, const Letters& letters,
@@ -47,7 +50,6 @@ class WritingSessions {
   Jobs* jobs_;
   std::mutex mutex_;
   std::map<std::string, Session> sessions_;
-  std::mutex answering_;  // two calls at once answer one question each
 };
 
 }  // namespace kforge::mcp

@@ -138,7 +138,11 @@ class Server::Http final : public httplib::Server {
     stop_.request_stop();
     const std::uint64_t one = 1;
     (void)!::write(ending_.get(), &one, sizeof one);
-    if (!listener_.joinable()) return;
+    if (!listener_.joinable()) {
+      // Bound and never started: the library closes its socket only where it has listened.
+      if (const socket_t bound = svr_sock_.exchange(INVALID_SOCKET); bound != INVALID_SOCKET) ::close(bound);
+      return;
+    }
     // It may have been told to before it had begun.
     while (!is_running() && !listening_over_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     httplib::Server::stop();

@@ -179,5 +179,14 @@ TEST_F(ServerTest, APortThatIsTakenIsNamed) {
   EXPECT_THAT(second.error().text(), HasSubstr(std::to_string(server_->port())));
 }
 
+TEST_F(ServerTest, OneThatWasNeverStartedGivesItsPortBack) {
+  auto first = Server::bind({});
+  ASSERT_TRUE(first) << first.error().text();
+  const int port = (*first)->port();
+  first->reset();
+  auto second = Server::bind({.port = port});
+  EXPECT_TRUE(second) << second.error().text();
+}
+
 }  // namespace
 }  // namespace kforge::serve
