@@ -51,6 +51,10 @@ struct CompareOptions {
 Comparison compare_output(const ExpectedOutput& expected, std::span<const std::byte> actual,
                           const CompareOptions& options);
 
+// Whether an element of a floating type still holds what was there before the call: a NaN that no arithmetic
+// makes, and no result where the truth is NaN.
+bool is_untouched(DType dtype, const std::byte* data, std::int64_t index);
+
 // Whether `index` reaches as good a value as the one that element `element` of an output of indices should
 // hold. REQUIRES: expected.index_source.
 bool index_as_good(const ExpectedOutput& expected, const PrecisionPolicy& policy, std::int64_t element,

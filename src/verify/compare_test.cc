@@ -6,6 +6,9 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <span>
+
+#include "execute/tensor_memory.h"
 
 namespace kforge {
 namespace {
@@ -177,6 +180,16 @@ TEST(Compare, AnIndexThatReachesTheSameValueIsAsGood) {
   EXPECT_TRUE(compare_output(expected, bytes_of(tie), fp32()).ok());
   EXPECT_EQ(compare_output(expected, bytes_of(worse), fp32()).first_wrong, 0);
   EXPECT_EQ(compare_output(expected, bytes_of(outside), fp32()).first_wrong, 0);
+}
+
+// What is left in the buffer is not a number, and no result either.
+TEST(Compare, AnUntouchedElementIsWrongWhereTheTruthIsNaN) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  auto expected = expected_of({1, nan, 2}, {3});
+  std::vector<float> actual{1, nan, 2};
+  EXPECT_TRUE(compare_output(expected, bytes_of(actual), fp32()).ok());
+  poison(DType::kFloat32, 0, std::as_writable_bytes(std::span(actual)).subspan(4, 4));
+  EXPECT_EQ(compare_output(expected, bytes_of(actual), fp32()).first_wrong, 1);
 }
 
 TEST(Compare, OneElementIsChosenOnce) {

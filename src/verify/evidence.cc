@@ -79,8 +79,8 @@ std::string comparison_sentence(const ExpectedOutput& expected, const Comparison
   // its own.
   auto asked = policy_from_name(policy);
   for (const PrecisionPolicy& looser : all_policies())
-    if (asked && is_float(expected.dtype) && found.wrong_nonfinite == 0 && looser.tolerance > asked->tolerance &&
-        found.max_rel <= looser.tolerance) {
+    if (asked && is_float(expected.dtype) && found.wrong_nonfinite == 0 &&
+        looser.tolerance > asked->tolerance && found.max_rel <= looser.tolerance) {
       sentence += fmt::format("; it would be within `--precision {}` ({})", looser.name, looser.what);
       break;
     }

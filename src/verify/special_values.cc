@@ -161,6 +161,7 @@ class ReadOutput {
 
   std::optional<std::size_t> first_wrong(const Asked& asked) const {
     for (std::size_t i = 0; i < states_.size(); ++i) {
+      if (untouched(i)) return i;
       if (states_[i] & kRight) continue;
       const bool reached = states_[i] & kReached;
       if (std::isnan(got(i)) ? reached || asked.reach == Reach::kProduct : reached && asked.mixed) continue;
@@ -170,6 +171,9 @@ class ReadOutput {
   }
 
   std::size_t argument() const { return argument_; }
+  bool untouched(std::size_t i) const {
+    return std::isnan(got(i)) && is_untouched(dtype_, got_.data(), static_cast<std::int64_t>(i));
+  }
   double got(std::size_t i) const {
     return element_as_double(dtype_, got_.data(), static_cast<std::int64_t>(i));
   }
@@ -261,6 +265,11 @@ class SpecialCall {
   Failure wrong(const ReadOutput& output, std::size_t i, const InputMemory& memory) const {
     const auto at = static_cast<std::int64_t>(i);
     const BoundArgument &in = task_.arguments[input_], &out = task_.arguments[output.argument()];
+    if (output.untouched(i))
+      return WrongValue{
+          Gate::kMemory,
+          fmt::format("element {} of {} was not written in a call with NaN among the inputs", i, out.c_name),
+          Figures{{{"element", at}}}};
     std::string where;
     if (asked_.reach == Reach::kElement && in.shape == out.shape) {
       double x = element_as_double(in.dtype, memory.inputs.tensor(input_, 0).data(), at);
