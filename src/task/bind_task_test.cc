@@ -143,6 +143,22 @@ TEST(HiddenShape, NothingIsEmpty) {
   }
 }
 
+// A program that is wrong for single rows only is not general.
+TEST(HiddenShape, EveryDimensionIsOneOnce) {
+  ScratchTask scratch(
+      "description = \"d\"\n[shapes]\nbench = { B = 2048, D = 8192 }\nsmall = { B = 16, D = 128 }\n"
+      "odd = { B = 7, D = 61 }\n",
+      "g (float[B, D] x) => (float[B, D] y) { y = Softmax(x) }");
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    auto shapes = bind_hidden_shapes(scratch.task(), seed);
+    ASSERT_TRUE(shapes) << shapes.error().message;
+    for (const char* symbol : {"B", "D"})
+      EXPECT_TRUE(std::ranges::any_of(
+          *shapes, [&](const BoundTask& hidden) { return hidden.shape_case.dims.at(symbol) == 1; }))
+          << symbol << ", seed " << seed;
+  }
+}
+
 TEST(HiddenShape, EveryDimensionIsLongOnce) {
   ScratchTask scratch(
       "description = \"d\"\n[shapes]\nbench = { B = 2048, D = 8192 }\nsmall = { B = 16, D = 128 }\n"

@@ -9,7 +9,7 @@ namespace kforge {
 namespace {
 
 constexpr std::uint64_t kAttempts = 96;
-constexpr std::size_t kMostLong = 3;
+constexpr std::size_t kMostLong = 3, kMostSingle = 2;
 // What judging one shape may take: about a second of the oracle for all kinds of inputs.
 constexpr double kMostBytes = 24e6, kMostFlops = 400e6;
 
@@ -93,6 +93,22 @@ std::optional<BoundTask> bind_long(const Task& task, const ShapeCase& small, con
   return std::nullopt;
 }
 
+// `symbol` is 1, where the loops of many programs have their special case, and the others between small and
+// odd; nothing where no such shape fits the graph.
+std::optional<BoundTask> bind_single(const Task& task, const ShapeCase& small, const ShapeCase& odd,
+                                     const std::string& symbol, RandomBits& random) {
+  for (std::uint64_t attempt = 0; attempt < kAttempts / 4; ++attempt) {
+    ShapeCase drawn = attempt % 2 ? odd : small;
+    for (auto& [other, extent] : drawn.dims)
+      if (attempt < kAttempts / 8 && other != symbol)
+        extent = log_uniform(random, 2, static_cast<double>(std::max<std::int64_t>(extent, 2)));
+    drawn.dims.at(symbol) = 1;
+    if (is_named(task, drawn.dims)) continue;
+    if (auto bound = bind_not_empty(task, drawn)) return std::move(*bound);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<std::vector<BoundTask>> bind_hidden_shapes(const Task& task, std::uint64_t seed) {
@@ -111,6 +127,8 @@ Result<std::vector<BoundTask>> bind_hidden_shapes(const Task& task, std::uint64_
     if (bench->dims.contains(symbol)) symbols.push_back(symbol);
   for (std::size_t i = symbols.size(); i > 1; --i) std::swap(symbols[i - 1], symbols[random.next() % i]);
   if (symbols.size() > kMostLong) symbols.resize(kMostLong);
+  for (const std::string& symbol : symbols | std::views::take(kMostSingle))
+    if (auto bound = bind_single(task, *small, *odd, symbol, random)) shapes.push_back(std::move(*bound));
   for (const std::string& symbol : symbols) {
     auto timed = static_cast<double>(bench->dims.at(symbol)),
          least = static_cast<double>(small->dims.at(symbol));
