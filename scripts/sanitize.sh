@@ -77,6 +77,10 @@ run_preset() {
     rm -f "$state/slice.xml"
     "${run[@]}" ctest --preset "$preset" -j "$jobs" --timeout 1800 --output-junit "$PWD/$state/slice.xml" \
       -R "^($pattern)\$" >"$state/slice.log" 2>&1
+    [ -s "$state/slice.xml" ] || {
+      echo "$preset: ctest ended without a record of its tests: see $state/slice.log"
+      break
+    }
     with_status run >>"$state/passed"
     with_status 'notrun\|disabled' >>"$state/skipped"
     cat "$state/passed" "$state/skipped" | sort -u >"$state/settled"
