@@ -56,7 +56,8 @@ class McpHttp : public testing::Test {
   }
 
   OwnProgram program_{"/bin/false", "/tmp"};
-  std::atomic<bool> stopped_ = false;  // by sleeper(); its calls may end with the endpoint, so they see it last
+  std::atomic<bool> stopped_ =
+      false;  // by sleeper(); its calls may end with the endpoint, so they see it last
   std::vector<Tool> tools_;
   std::unique_ptr<HttpEndpoint> endpoint_;
 };
