@@ -35,13 +35,23 @@ deadline=$((minutes > 0 ? SECONDS + 60 * minutes : 1 << 40))
 
 quoted() { sed 's/[][\.*^$()+?{}|/]/\\&/g'; }  # a test's name inside a regular expression
 lines() { [ -s "$1" ] && wc -l <"$1" || echo 0; }
+# How many lines of the second file are in the first; grep says nothing at all of an empty list.
+count_in() { local found; found=$(grep -cxFf "$1" "$2"); echo "${found:-0}"; }
 names() { cut -d' ' -f2- "$1"; }
 
-# The names of a JUnit record with this status, each with its key. REQUIRES: $state/slice holds the keys.
+# Names, each with its key. REQUIRES: $state/slice holds the keys.
+keys_of() { awk 'NR == FNR { said[$0]; next } { name = $0; sub(/^[^ ]* /, "", name) } name in said' - "$state/slice"; }
+
+# Those of a JUnit record with this status.
 with_status() {
   sed -n "s/.*testcase name=\"\([^\"]*\)\".*status=\"\($1\)\".*/\1/p" "$state/slice.xml" |
-    sed 's/&quot;/"/g; s/&apos;/'"'"'/g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' |
-    awk 'NR == FNR { said[$0]; next } { name = $0; sub(/^[^ ]* /, "", name) } name in said' - "$state/slice"
+    sed 's/&quot;/"/g; s/&apos;/'"'"'/g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' | keys_of
+}
+
+# What had passed of a slice that was cut short: ctest writes its record only at the end.
+recover_slice() {
+  [ -s "$state/slice.log" ] && [ ! -s "$state/slice.xml" ] || return 0
+  sed -n 's/^ *[0-9]*\/[0-9]* Test *#[0-9]*: \(.*[^ ]\) \.\.* *Passed .*/\1/p' "$state/slice.log" | keys_of >>"$state/passed"
 }
 
 # Runs what has not passed yet, slice by slice. REQUIRES: the preset is built.
@@ -49,8 +59,10 @@ run_preset() {
   local preset=$1 state="out/sanitize/$1" run=()
   mkdir -p "$state"
   touch "$state/passed" "$state/skipped"
+  recover_slice
   # The thread sanitizer ends at once where the kernel randomises addresses too widely for it.
-  [ "$preset" = tsan ] && run=(setarch -R)
+  [ "$preset" = tsan ] &&
+    run=(env TSAN_OPTIONS="suppressions=$PWD/scripts/tsan_suppressions.txt ${TSAN_OPTIONS:-}" setarch -R)
   "${run[@]}" ctest --preset "$preset" "${select[@]}" --show-only=json-v1 |
     python3 scripts/sanitize_tests.py "$preset" "$state" >"$state/all" || return 1
   cat "$state/passed" "$state/skipped" | sort -u >"$state/settled"
@@ -65,6 +77,10 @@ run_preset() {
     rm -f "$state/slice.xml"
     "${run[@]}" ctest --preset "$preset" -j "$jobs" --timeout 1800 --output-junit "$PWD/$state/slice.xml" \
       -R "^($pattern)\$" >"$state/slice.log" 2>&1
+    [ -s "$state/slice.xml" ] || {
+      echo "$preset: ctest ended without a record of its tests: see $state/slice.log"
+      break
+    }
     with_status run >>"$state/passed"
     with_status 'notrun\|disabled' >>"$state/skipped"
     cat "$state/passed" "$state/skipped" | sort -u >"$state/settled"
@@ -80,8 +96,8 @@ run_preset() {
   done
   local all passed skipped failed
   all=$(lines "$state/all")
-  passed=$(grep -cxFf "$state/passed" "$state/all")
-  skipped=$(grep -cxFf "$state/skipped" "$state/all")
+  passed=$(count_in "$state/passed" "$state/all")
+  skipped=$(count_in "$state/skipped" "$state/all")
   failed=$(lines "$state/failed")
   summary+=("$preset: $passed of $all passed, $failed failed, $skipped skipped, $((all - passed - skipped - failed)) to go")
   [ $((passed + skipped)) -eq "$all" ]

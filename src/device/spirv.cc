@@ -56,7 +56,7 @@ class SpirvReading {
 
 Result<SpirvFacts> read_spirv(std::string_view code) {
   std::vector<std::uint32_t> words(code.size() / 4);
-  std::memcpy(words.data(), code.data(), words.size() * 4);
+  if (!words.empty()) std::memcpy(words.data(), code.data(), words.size() * 4);
   if (code.size() % 4 != 0 || words.size() < 5 || words[0] != kMagic) return fail("not SPIR-V");
   SpirvReading reading;
   for (std::size_t at = 5; at < words.size();) {

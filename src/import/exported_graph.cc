@@ -131,7 +131,7 @@ void give_values(Graph& graph, const std::string& input, DType dtype, const Shap
   initializer.tensor.dtype = dtype;
   initializer.tensor.shape = shape;
   initializer.tensor.data.resize(data.size());
-  std::memcpy(initializer.tensor.data.data(), data.data(), data.size());
+  if (!data.empty()) std::memcpy(initializer.tensor.data.data(), data.data(), data.size());
   graph.initializers.push_back(std::move(initializer));
 }
 

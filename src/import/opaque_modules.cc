@@ -80,7 +80,7 @@ class PyTorchModules : public OpaqueModules {
         return fail("a result of the module has {} bytes where {} are right", bytes.size(), facts.bytes());
       OpaqueTensor& one = out.emplace_back(OpaqueTensor{facts.name, false, facts.dtype, facts.shape, {}});
       one.data.resize(bytes.size());
-      std::memcpy(one.data.data(), bytes.data(), bytes.size());
+      if (!bytes.empty()) std::memcpy(one.data.data(), bytes.data(), bytes.size());
       bridge_->drop(fmt::format("{}output_{}", prefix, i));
     }
     return out;

@@ -56,6 +56,8 @@ class McpHttp : public testing::Test {
   }
 
   OwnProgram program_{"/bin/false", "/tmp"};
+  std::atomic<bool> stopped_ =
+      false;  // by sleeper(); its calls may end with the endpoint, so they see it last
   std::vector<Tool> tools_;
   std::unique_ptr<HttpEndpoint> endpoint_;
 };
@@ -172,49 +174,45 @@ TEST_F(McpHttp, ProgressStreamsBeforeTheAnswer) {
 }
 
 TEST_F(McpHttp, AClientThatDiesEndsItsCall) {
-  std::atomic<bool> stopped = false;
-  open({sleeper(stopped)});
+  open({sleeper(stopped_)});
   const auto gone = EventSink{[](std::string_view) { return false; }, [] { return false; }};
   ask(modern_post("tools/call", {{"name", "sleep"}}, "sleep")).stream(gone);
-  EXPECT_TRUE(stopped) << "of the newer era";
-  stopped = false;
+  EXPECT_TRUE(stopped_) << "of the newer era";
+  stopped_ = false;
   ask(modern_post("tools/call", {{"name", "sleep"}}, "sleep"));
-  EXPECT_TRUE(stopped) << "before anything was sent";
-  stopped = false;
+  EXPECT_TRUE(stopped_) << "before anything was sent";
+  stopped_ = false;
   const std::string session = initialized();
   ask(legacy("tools/call", {{"name", "sleep"}}, session)).stream(gone);
-  while (!stopped) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (!stopped_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 TEST_F(McpHttp, ACallIsCancelledByMessageAndByTheEndOfItsSession) {
-  std::atomic<bool> stopped = false;
-  open({sleeper(stopped)});
+  open({sleeper(stopped_)});
   const std::string session = initialized();
   HttpAnswer call = ask(legacy("tools/call", {{"name", "sleep"}}, session, "c"));
   EXPECT_EQ(ask(legacy("notifications/cancelled", {{"requestId", "c"}}, session, nullptr)).status, 202);
   EXPECT_EQ(all_of(call), "");  // ends without an answer
-  EXPECT_TRUE(stopped);
-  stopped = false;
+  EXPECT_TRUE(stopped_);
+  stopped_ = false;
   call = ask(legacy("tools/call", {{"name", "sleep"}}, session, "d"));
   EXPECT_EQ(ask({"DELETE", {{"Mcp-Session-Id", session}}, ""}).status, 204);
   EXPECT_EQ(all_of(call), "");
-  EXPECT_TRUE(stopped);
+  EXPECT_TRUE(stopped_);
 }
 
 TEST_F(McpHttp, ClientsDoNotSeeEachOthersCalls) {
-  std::atomic<bool> stopped = false;
-  open({sleeper(stopped)});
+  open({sleeper(stopped_)});
   const std::string one = initialized(), other = initialized();
   HttpAnswer call = ask(legacy("tools/call", {{"name", "sleep"}}, one, 1));
   ask(legacy("notifications/cancelled", {{"requestId", 1}}, other, nullptr));
   HttpAnswer same_id = ask(legacy("tools/call", {{"name", "sleep"}}, other, 1));
   EXPECT_TRUE(same_id.stream);
-  EXPECT_FALSE(stopped);
+  EXPECT_FALSE(stopped_);
 }
 
 TEST_F(McpHttp, SessionsThatRestMakeRoomAndEnd) {
-  std::atomic<bool> stopped = false;
-  open({sleeper(stopped)}, {.sessions = 2});
+  open({sleeper(stopped_)}, {.sessions = 2});
   const std::string first = initialized(), second = initialized();
   HttpAnswer call = ask(legacy("tools/call", {{"name", "sleep"}}, first));
   const std::string third = initialized();
@@ -230,8 +228,7 @@ TEST_F(McpHttp, SessionsThatRestMakeRoomAndEnd) {
 }
 
 TEST_F(McpHttp, CallsAreCountedOverAllClients) {
-  std::atomic<bool> stopped = false;
-  open({sleeper(stopped)}, {.calls = 1});
+  open({sleeper(stopped_)}, {.calls = 1});
   HttpAnswer first = ask(modern_post("tools/call", {{"name", "sleep"}}, "sleep"));
   HttpAnswer second = ask(modern_post("tools/call", {{"name", "sleep"}}, "sleep"));
   EXPECT_THAT(second.body, HasSubstr("1 calls are running"));
