@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "judge/vulkan_layers.h"
+#include "judge/wrong_programs.h"
 
 namespace kforge {
 namespace {
@@ -64,6 +65,17 @@ TEST(ValidationLayers, ACrashUnderThemIsTold) {
   EXPECT_THAT(layers_left_out(crash), testing::HasSubstr("SIGSEGV during a call"));
   EXPECT_EQ(layers_left_out(Timeout{"a call", 5}),
             "it did not run under the validation layers: a call did not finish within 5 s");
+}
+
+// Where oclgrind is installed it sees first what the guard zones see otherwise.
+TEST(WrongPrograms, AnyOfTheGatesThatAreNamedIsRight) {
+  WrongProgram program;
+  ASSERT_TRUE(read_expectation("past.cl", "outcome=rejected|wrong_value gate=memory|bounds", program));
+  EXPECT_TRUE(program.expects(Outcome::kRejected, Gate::kMemory));
+  EXPECT_TRUE(program.expects(Outcome::kWrongValue, Gate::kBounds));
+  EXPECT_FALSE(program.expects(Outcome::kWrongValue, Gate::kAccuracy));
+  EXPECT_FALSE(program.expects(Outcome::kRejected, std::nullopt));
+  EXPECT_EQ(program.expected_text(), "rejected or wrong_value by gate memory or bounds");
 }
 
 }  // namespace

@@ -70,11 +70,12 @@ Result<void> read_expectation(std::string_view file, const std::string& text, Wr
   std::istringstream words(text);
   for (std::string word; words >> word;) {
     std::string value = word.substr(word.find('=') + 1);
-    if (word.starts_with("gate=")) program.gate = gate_from_name(value);
-    if (!word.starts_with("outcome=")) continue;
     std::istringstream names(value);
-    for (std::string name; std::getline(names, name, '|');)
-      if (auto outcome = outcome_from_name(name)) program.outcomes.push_back(*outcome);
+    for (std::string name; std::getline(names, name, '|');) {
+      if (auto gate = gate_from_name(name); gate && word.starts_with("gate=")) program.gates.push_back(*gate);
+      if (auto outcome = outcome_from_name(name); outcome && word.starts_with("outcome="))
+        program.outcomes.push_back(*outcome);
+    }
   }
   if (program.outcomes.empty()) return fail("{} has no line 'expect: outcome=...'", file);
   return {};
@@ -94,14 +95,16 @@ Result<void> read_comments(std::string_view file, const std::string& source, Wro
 
 bool WrongProgram::expects(Outcome outcome, std::optional<Gate> refused_by) const {
   if (std::ranges::find(outcomes, outcome) == outcomes.end()) return false;
-  return !gate || gate == refused_by;
+  return gates.empty() || (refused_by && std::ranges::find(gates, *refused_by) != gates.end());
 }
 
 std::string WrongProgram::expected_text() const {
   std::vector<std::string_view> names;
   for (Outcome outcome : outcomes) names.push_back(name_of(outcome));
   std::string text = fmt::format("{}", fmt::join(names, " or "));
-  return gate ? fmt::format("{} by gate {}", text, name_of(*gate)) : text;
+  std::vector<std::string_view> by;
+  for (Gate gate : gates) by.push_back(name_of(gate));
+  return by.empty() ? text : fmt::format("{} by gate {}", text, fmt::join(by, " or "));
 }
 
 Result<std::vector<WrongProgram>> wrong_programs(const Candidate& example, const BoundTask& task) {

@@ -19,14 +19,14 @@ struct WrongProgram {
   std::string name;               // the file's stem: "past_the_end"
   std::string what;               // its first line, for people
   std::vector<Outcome> outcomes;  // any of these is right
-  std::optional<Gate> gate;       // where only this one is
+  std::vector<Gate> gates;        // and any of these; empty: whichever
   Candidate candidate;
 
   bool expects(Outcome outcome, std::optional<Gate> refused_by) const;
   std::string expected_text() const;  // "wrong_value or rejected"
 };
 
-// "outcome=rejected|crash gate=symbols"
+// "outcome=rejected|crash gate=symbols|memory"
 Result<void> read_expectation(std::string_view file, const std::string& text, WrongProgram& program);
 // What a program is and what must become of it, from its lines "// ..." and "// expect: ..."; `comment` is
 // what begins them.
