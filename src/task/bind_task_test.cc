@@ -143,12 +143,14 @@ TEST(HiddenShape, NothingIsEmpty) {
   }
 }
 
+constexpr const char* kRowShapes =
+    "description = \"d\"\n[shapes]\nbench = { B = 2048, D = 8192 }\nsmall = { B = 16, D = 128 }\n"
+    "odd = { B = 7, D = 61 }\n";
+constexpr const char* kRowSoftmax = "g (float[B, D] x) => (float[B, D] y) { y = Softmax(x) }";
+
 // A program that is wrong for single rows only is not general.
 TEST(HiddenShape, EveryDimensionIsOneOnce) {
-  ScratchTask scratch(
-      "description = \"d\"\n[shapes]\nbench = { B = 2048, D = 8192 }\nsmall = { B = 16, D = 128 }\n"
-      "odd = { B = 7, D = 61 }\n",
-      "g (float[B, D] x) => (float[B, D] y) { y = Softmax(x) }");
+  ScratchTask scratch(kRowShapes, kRowSoftmax);
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     auto shapes = bind_hidden_shapes(scratch.task(), seed);
     ASSERT_TRUE(shapes) << shapes.error().message;
@@ -160,10 +162,7 @@ TEST(HiddenShape, EveryDimensionIsOneOnce) {
 }
 
 TEST(HiddenShape, EveryDimensionIsLongOnce) {
-  ScratchTask scratch(
-      "description = \"d\"\n[shapes]\nbench = { B = 2048, D = 8192 }\nsmall = { B = 16, D = 128 }\n"
-      "odd = { B = 7, D = 61 }\n",
-      "g (float[B, D] x) => (float[B, D] y) { y = Softmax(x) }");
+  ScratchTask scratch(kRowShapes, kRowSoftmax);
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     auto shapes = bind_hidden_shapes(scratch.task(), seed);
     ASSERT_TRUE(shapes) << shapes.error().message;
